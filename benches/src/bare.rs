@@ -26,7 +26,7 @@ pub struct Task {
     batch: usize,
     pub steps: u64,
     /// The same as settings of lab `train`.
-    pub settings: &'static [&'static str],
+    pub settings: &'static str,
 }
 
 /// The networks that are measured: a small one, a middling one, 784-512-512-10, and the tiny llama on text.
@@ -38,7 +38,7 @@ pub const TASKS: [Task; 4] = [
         batch: 64,
         rate: 0.01,
         steps: 2000,
-        settings: &["steps=2000"],
+        settings: "steps=2000",
     },
     Task {
         name: "digits",
@@ -47,7 +47,7 @@ pub const TASKS: [Task; 4] = [
         batch: 64,
         rate: 0.003,
         steps: 1000,
-        settings: &["dataset=digits", "learning_rate=0.003", "steps=1000"],
+        settings: "dataset=digits learning_rate=0.003 steps=1000",
     },
     Task {
         name: "wide",
@@ -56,7 +56,7 @@ pub const TASKS: [Task; 4] = [
         batch: 64,
         rate: 0.003,
         steps: 200,
-        settings: &["dataset=digits", "learning_rate=0.003", "steps=200", "width=512", "depth=2"],
+        settings: "dataset=digits learning_rate=0.003 steps=200 width=512 depth=2",
     },
     Task {
         name: "llama",
@@ -65,15 +65,7 @@ pub const TASKS: [Task; 4] = [
         batch: LLAMA_BATCH,
         rate: 0.005,
         steps: 100,
-        settings: &[
-            "dataset=text",
-            "model=transformer",
-            "width=64",
-            "context=64",
-            "batch_size=16",
-            "learning_rate=0.005",
-            "steps=100",
-        ],
+        settings: "dataset=text model=transformer width=64 context=64 batch_size=16 learning_rate=0.005 steps=100",
     },
 ];
 

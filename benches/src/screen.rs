@@ -89,7 +89,7 @@ struct Bench {
     app: App,
     step: u64,
     noise: u64,
-    names: [Arc<str>; 8],
+    names: Vec<Arc<str>>,
     bytes: Bytes,
     terminal: Terminal<CrosstermBackend<Bytes>>,
 }
@@ -101,18 +101,10 @@ impl Bench {
         app.update(START);
         let bytes = Bytes::default();
         let terminal = terminal(bytes.clone())?;
-        let names = [
-            "a.raw",
-            "a.held_out",
-            "b.raw",
-            "b.held_out",
-            "c.raw",
-            "c.held_out",
-            "d.raw",
-            "d.held_out",
-        ];
-        let mut bench =
-            Self { app, step: 0, noise: 1, names: names.map(Arc::from), bytes, terminal };
+        let names = ["a", "b", "c", "d"].into_iter();
+        let names = names.flat_map(|chart| [format!("{chart}.raw"), format!("{chart}.held_out")]);
+        let names = names.map(Arc::from).collect();
+        let mut bench = Self { app, step: 0, noise: 1, names, bytes, terminal };
         let reports = bench.reports(points);
         bench.apply(reports);
         for key in keys.chars() {

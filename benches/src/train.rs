@@ -123,7 +123,7 @@ impl Bench {
 
     fn headless(&self, task: &Task) -> Result<f64, Failure> {
         let lab = self.registry.find("train")?;
-        let settings = Settings::from_pairs(task.settings.iter().copied()).map_err(failed)?;
+        let settings = Settings::from_pairs(task.settings.split(' ')).map_err(failed)?;
         let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None)
             .map_err(|errors| mlsys_run::settings::failure("train", &errors))?;
         let request = RunRequest {
@@ -147,7 +147,7 @@ impl Bench {
     fn on_screen(&self, task: &Task, panels: &[&str]) -> Result<f64, Failure> {
         let set: Vec<String> = task
             .settings
-            .iter()
+            .split(' ')
             .filter_map(|pair| pair.split_once('='))
             .map(|(name, value)| {
                 let text = value.parse::<f64>().is_err();

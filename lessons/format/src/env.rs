@@ -72,19 +72,18 @@ impl<'a> LessonEnv<'a> {
         let Some(device) = self.device else {
             return Err(missing("no device was used"));
         };
+        let number = |x: Option<f64>, why: &str| x.map(Known::Number).ok_or_else(|| missing(why));
         match fact {
             "name" => Ok(Known::Text(device.name.clone())),
             "backend" => Ok(Known::Text(device.backend.clone())),
-            "memory_bytes" => match device.memory_bytes {
-                Some(bytes) => Ok(Known::Number(bytes as f64)),
-                None => Err(missing("the driver does not tell how much memory the device has")),
-            },
-            "peak_flops_per_second" => match device.peak_flops_per_second {
-                Some(peak) => Ok(Known::Number(peak)),
-                None => Err(missing(
-                    "the device's peak has not been measured; `mlsys lab device-peak` does it",
-                )),
-            },
+            "memory_bytes" => {
+                let bytes = device.memory_bytes.map(|bytes| bytes as f64);
+                number(bytes, "the driver does not tell how much memory the device has")
+            }
+            "peak_flops_per_second" => number(
+                device.peak_flops_per_second,
+                "the device's peak has not been measured; `mlsys lab device-peak` does it",
+            ),
             unknown => Err(LookupError::Unknown {
                 nearest: nearest(unknown, DEVICE_FACTS).map(|fact| format!("device.{fact}")),
             }),

@@ -5,6 +5,8 @@ pub(crate) mod kernel;
 mod lab;
 mod number;
 
+use std::slice;
+
 use answer::{Judgement, chosen, malformed, same, say, verdict};
 use mlsys_expr::Env;
 use mlsys_lab::Registry;
@@ -84,10 +86,11 @@ impl Question {
     fn judge_shape(&self, given: &Answer, env: &dyn Env, registry: &Registry) -> Option<Judgement> {
         Some(match &self.kind {
             QuestionKind::Numeric { answer, tolerance, wrong, .. } => {
-                number::judge(given.one()?, answer, *tolerance, wrong, env)
+                let answer = slice::from_ref(answer);
+                number::judge(&[given.one()?], answer, *tolerance, wrong, slice::from_ref, env)
             }
             QuestionKind::List { answer, tolerance, wrong } => {
-                number::judge_list(&given.many()?, answer, *tolerance, wrong, env)
+                number::judge(&given.many()?, answer, *tolerance, wrong, Vec::as_slice, env)
             }
             QuestionKind::Choice { answer, wrong } => {
                 let others = wrong.iter().map(|wrong| wrong.value.as_str());

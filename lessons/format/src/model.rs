@@ -219,36 +219,28 @@ impl Predict {
 impl Block {
     /// Its id, if it has one.
     pub fn id(&self) -> Option<&str> {
-        match self {
-            Self::Lab(lab) => Some(&lab.id),
-            Self::Predict(predict) => Some(&predict.id),
-            Self::Question(question) => Some(&question.id),
-            Self::Check(check) => Some(&check.id),
-            Self::Prose(_) | Self::Notes(_) => None,
-        }
+        self.head().1
     }
 
     /// The name of its directive; empty for prose.
-    pub const fn directive(&self) -> &'static str {
-        match self {
-            Self::Lab(_) => "lab",
-            Self::Predict(_) => "predict",
-            Self::Question(_) => "question",
-            Self::Check(_) => "check",
-            Self::Notes(_) => "notes",
-            Self::Prose(_) => "",
-        }
+    pub fn directive(&self) -> &'static str {
+        self.head().0
     }
 
     /// Where its directive stands, fences included; prose knows its line alone.
     pub fn place(&self) -> Option<Place> {
+        self.head().2
+    }
+
+    /// Its directive, id and place.
+    fn head(&self) -> (&'static str, Option<&str>, Option<Place>) {
         match self {
-            Self::Lab(lab) => Some(lab.place),
-            Self::Predict(predict) => Some(predict.place),
-            Self::Question(question) => Some(question.place),
-            Self::Check(check) => Some(check.place),
-            Self::Notes(notes) => Some(notes.place),
-            Self::Prose(_) => None,
+            Self::Lab(lab) => ("lab", Some(&lab.id), Some(lab.place)),
+            Self::Predict(predict) => ("predict", Some(&predict.id), Some(predict.place)),
+            Self::Question(question) => ("question", Some(&question.id), Some(question.place)),
+            Self::Check(check) => ("check", Some(&check.id), Some(check.place)),
+            Self::Notes(notes) => ("notes", None, Some(notes.place)),
+            Self::Prose(_) => ("", None, None),
         }
     }
 

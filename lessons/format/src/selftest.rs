@@ -41,64 +41,59 @@ struct SelfTest<'a> {
 
 impl SelfTest<'_> {
     fn question(&mut self, question: &Question) {
+        let one = |_: &mut Self, text: &String| Some(Answer::One(text.clone()));
+        let place = question.place;
+        let stated = || Some(question.stated_answer());
         match &question.kind {
             QuestionKind::Numeric { answer, wrong, .. } => {
-                if let Some(value) = self.number(answer) {
-                    self.right(question, &written(value), answer.place);
-                    for wrong in wrong {
-                        if let Some(value) = self.number(&wrong.value) {
-                            self.wrong(question, &written(value), &wrong.say, wrong.place);
-                        }
-                    }
-                }
+                let right = self.number(answer).map(written);
+                let given = |test: &mut Self, formula: &_| test.number(formula).map(written);
+                self.answers(question, right, answer.place, wrong, given);
             }
             QuestionKind::List { answer, wrong, .. } => {
-                if let (Some(values), Some(first)) = (self.numbers(answer), answer.first()) {
-                    self.right(question, &values, first.place);
-                    for wrong in wrong {
-                        if let Some(values) = self.numbers(&wrong.value) {
-                            self.wrong(question, &values, &wrong.say, wrong.place);
-                        }
-                    }
-                }
+                let right = self.numbers(answer);
+                let place = answer.first().map_or(place, |formula| formula.place);
+                self.answers(question, right, place, wrong, |test, formulas| {
+                    test.numbers(formulas)
+                });
             }
             QuestionKind::Choice { wrong, .. } | QuestionKind::Text { wrong, .. } => {
-                self.right(question, &question.stated_answer(), question.place);
-                self.texts(question, wrong);
+                self.answers(question, stated(), place, wrong, one);
             }
             QuestionKind::Multiple { wrong, .. } => {
-                self.right(question, &question.stated_answer(), question.place);
-                for wrong in wrong {
-                    let given = Answer::Many(vec![wrong.value.clone()]);
-                    self.wrong(question, &given, &wrong.say, wrong.place);
-                }
+                let given = |_: &mut Self, text: &String| Some(Answer::Many(vec![text.clone()]));
+                self.answers(question, stated(), place, wrong, given);
             }
             QuestionKind::Order { wrong, .. } => {
-                self.right(question, &question.stated_answer(), question.place);
-                for wrong in wrong {
-                    let given = Answer::Many(wrong.value.clone());
-                    self.wrong(question, &given, &wrong.say, wrong.place);
-                }
+                let given = |_: &mut Self, texts: &Vec<_>| Some(Answer::Many(texts.clone()));
+                self.answers(question, stated(), place, wrong, given);
             }
-            QuestionKind::Withheld(_) => {}
             QuestionKind::Kernel(task) => {
-                self.right(question, &question.stated_answer(), task.answer.place);
-                self.texts(question, &task.wrong);
-            }
-            QuestionKind::Match { .. } => {
-                self.right(question, &question.stated_answer(), question.place);
+                self.answers(question, stated(), task.answer.place, &task.wrong, one);
             }
             QuestionKind::Expression { answer, wrong, .. } => {
-                self.right(question, &question.stated_answer(), answer.place);
-                self.texts(question, wrong);
+                self.answers(question, stated(), answer.place, wrong, one);
             }
+            QuestionKind::Match { .. } => self.right(question, &question.stated_answer(), place),
+            QuestionKind::Withheld(_) => {}
         }
     }
 
-    fn texts(&mut self, question: &Question, wrong: &[Wrong<String>]) {
+    /// Tries the right answer, unless it needs a run, and each wrong one that `given` makes an answer of.
+    fn answers<W>(
+        &mut self,
+        question: &Question,
+        right: Option<Answer>,
+        place: Place,
+        wrong: &[Wrong<W>],
+        given: impl Fn(&mut Self, &W) -> Option<Answer>,
+    ) {
+        let Some(right) = right else { return };
+        self.right(question, &right, place);
         for wrong in wrong {
-            let given = Answer::One(wrong.value.clone());
-            self.wrong(question, &given, &wrong.say, wrong.place);
+            if let Some(given) = given(self, &wrong.value) {
+                self.wrong(question, &given, &wrong.say, wrong.place);
+            }
         }
     }
 

@@ -385,44 +385,30 @@ impl Validation<'_> {
         };
         let usable = earlier.iter().filter(|other| leaves(other));
         let usable: Vec<&str> = usable.map(|other| other.id.as_str()).collect();
-        let help = |usable: &[&str]| match usable {
-            [] => Some(format!(
-                "no lab before this one leaves a {kind}; put one there, such as train"
-            )),
-            _ => suggestion(name, usable.iter().copied(), "labs before it that leave one are"),
-        };
-        if let Some(other) = earlier.iter().find(|other| other.id == name) {
-            if !leaves(other) {
-                let message = format!(
-                    "lab `{}` is a {}, which leaves no {kind}",
-                    shortened(name),
-                    other.kind.value
-                );
-                let help = help(&usable);
-                self.error_maybe(Code::BadParam, place, message, help);
-            }
-            return;
-        }
-        let message = if name == lab.id {
-            format!("lab `{}` cannot start from itself", shortened(name))
-        } else if rest.iter().any(|other| other.id == name) {
-            format!(
-                "lab `{}` comes later, and only what comes before can be started from",
-                shortened(name)
-            )
-        } else if is_identifier(name) {
-            format!("there is no lab `{}` before this one", shortened(name))
+        let help = if usable.is_empty() {
+            Some(format!("no lab before this one leaves a {kind}; put one there, such as train"))
         } else {
-            let message = format!(
-                "`{}` is no lab of this lesson, and a recorded run or a file is on one machine alone",
-                shortened(name)
-            );
-            let help = help(&usable);
-            let warning = self.source.warning(Code::BadParam, place, message);
-            self.found.push(warning.maybe_help(help));
-            return;
+            suggestion(name, usable.iter().copied(), "labs before it that leave one are")
         };
-        let help = help(&usable);
+        let shown = shortened(name);
+        let message = match earlier.iter().find(|other| other.id == name) {
+            Some(other) if leaves(other) => return,
+            Some(other) => {
+                format!("lab `{shown}` is a {}, which leaves no {kind}", other.kind.value)
+            }
+            None if name == lab.id => format!("lab `{shown}` cannot start from itself"),
+            None if rest.iter().any(|other| other.id == name) => {
+                format!("lab `{shown}` comes later, and only what comes before can be started from")
+            }
+            None if is_identifier(name) => format!("there is no lab `{shown}` before this one"),
+            None => {
+                let message = format!(
+                    "`{shown}` is no lab of this lesson, and a recorded run or a file is on one machine alone"
+                );
+                let warning = self.source.warning(Code::BadParam, place, message);
+                return self.found.push(warning.maybe_help(help));
+            }
+        };
         self.error_maybe(Code::BadParam, place, message, help);
     }
 }

@@ -1,7 +1,7 @@
 //! `mlsys runs`: recorded runs listed, shown, compared, removed and exported.
 
 mod compare;
-mod export;
+pub mod export;
 
 use std::fs;
 use std::path::Path;

@@ -108,42 +108,6 @@ fn transformer_trains_on_text_with_baselines() {
     }
 }
 
-#[test]
-fn a_text_may_come_from_a_file_and_other_files_are_refused() {
-    let folder = sandbox();
-    let train = |corpus: &str| {
-        folder.run(&format!("{SMALL} --set dataset=text --json --set corpus=@{corpus}"))
-    };
-    let own = folder.file("own.txt", "la dee da, la dee dum. ".repeat(40));
-    assert!(train(&own).json()["metrics"]["validation_loss"].is_number());
-    let many: String = ('\u{4e00}'..'\u{5400}').collect();
-    for (content, part) in [
-        (&b""[..], "corpus: the text is empty; give one of at least"),
-        (b" \n\n ", "corpus: the text is empty; give one of at least"),
-        (b"short", "the text has 5 characters; with context 8 it needs at least 18"),
-        (
-            "a".repeat(500).as_bytes(),
-            "'a' over and over, and nothing else: there is nothing to foretell; give a text of words",
-        ),
-        (
-            many.as_bytes(),
-            "the text has 1536 different characters, and each is a token of its own; 1024 at most",
-        ),
-        (b"\x89PNG\r\n\x1a\n\0\xff", "line 1, column 1 holds the byte 0x89"),
-        (
-            b"un caf\xe9 au lait",
-            "line 1, column 7 holds the byte 0xE9, which UTF-8 does not have there; give a plain text, saved as UTF-8",
-        ),
-        (b"GIF89a\x01\0\x01", "line 1, column 7 holds the character U+0001"),
-    ] {
-        // Every message names the file.
-        train(&folder.file("other.txt", content)).refused(2, &[part, "other.txt'"]);
-    }
-    train(&folder.arg("")).refused(2, &["is a folder; name a file"]);
-    train("no/such.txt").refused(2, &["'no/such.txt' cannot be read", "name a file that is there"]);
-    train("@book.txt").refused(2, &["'@book.txt' is taken for the text itself"]);
-}
-
 /// The metrics of a lab with these settings, apart by blanks.
 fn metrics(lab: &str, sets: &str) -> Value {
     let sets: String = sets.split_whitespace().map(|set| format!(" --set {set}")).collect();

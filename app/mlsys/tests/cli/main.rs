@@ -22,6 +22,11 @@ fn sandbox() -> mlsys_harness::sandbox::Sandbox {
 }
 
 #[test]
+fn cohort_as_typed() {
+    script("cohort.txt");
+}
+
+#[test]
 fn courses_as_typed() {
     script("courses.txt");
 }

@@ -16,7 +16,7 @@ fn sandbox() -> Sandbox {
 
 /// The workbench at the course.
 fn course(size: (u16, u16), line: &str) -> Screen {
-    let mut screen = Screen::open(size, line);
+    let mut screen = Screen::open(size, line, &[]);
     screen.wait_for("Five lines");
     screen
 }
@@ -68,7 +68,7 @@ fn external_editors() {
 
 #[test]
 fn no_colour_means_no_colour_and_no_question() {
-    let mut screen = Screen::open_in((100, 30), "", &[("NO_COLOR", "1")]);
+    let mut screen = Screen::open((100, 30), "", &[("NO_COLOR", "1")]);
     screen.wait_for("Five lines");
     screen.keys("\r");
     screen.wait_for("Your guess");

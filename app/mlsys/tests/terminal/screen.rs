@@ -27,18 +27,14 @@ pub(crate) struct Screen {
     bytes: Receiver<Vec<u8>>,
     seen: Vec<u8>,
     size: (u16, u16),
-    folder: Sandbox,
+    /// Its data and files, removed with it.
+    _folder: Sandbox,
     hang_up: Arc<AtomicBool>,
 }
 
 impl Screen {
     /// Starts the program on a terminal of this size in columns and rows.
-    pub(crate) fn open(size: (u16, u16), line: &str) -> Self {
-        Self::open_in(size, line, &[])
-    }
-
-    /// As [`Screen::open`], with more environment.
-    pub(crate) fn open_in(size: (u16, u16), line: &str, environment: &[(&str, &str)]) -> Self {
+    pub(crate) fn open(size: (u16, u16), line: &str, environment: &[(&str, &str)]) -> Self {
         let (master, slave) = mlsys_benches::pty::open(size).unwrap();
         let before = tcgetattr(&slave).unwrap();
         let folder = sandbox();
@@ -68,7 +64,17 @@ impl Screen {
                 }
             }
         });
-        Self { child, master, slave, before, bytes, seen: Vec::new(), size, folder, hang_up }
+        Self {
+            child,
+            master,
+            slave,
+            before,
+            bytes,
+            seen: Vec::new(),
+            size,
+            _folder: folder,
+            hang_up,
+        }
     }
 
     /// All output as it came.

@@ -19,12 +19,13 @@ use crate::screen::Screen;
 pub(crate) fn script(name: &str) {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let text = fs::read_to_string(tests.join("screens").join(name)).unwrap();
-    let (mut folder, mut screen, mut file) = (sandbox(), None, None);
+    let (mut folder, mut screen) = (sandbox(), None);
+    let mut file: Option<(String, String)> = None;
     for (line, number) in text.lines().zip(1..) {
         let place = format!("{name}:{number}: {line}");
         if let (Some(content), Some((file, text))) = (line.strip_prefix("  "), &mut file) {
-            *text += &format!("{content}\n");
-            folder.file(file, &text);
+            text.push_str(&format!("{content}\n"));
+            folder.file(file, text);
             continue;
         }
         let (step, rest) = line.split_once(' ').unwrap_or((line, ""));
@@ -64,7 +65,7 @@ fn open(rest: &str) -> Screen {
         line = more;
     }
     let environment: Vec<_> = environment.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
-    Screen::open_in(size(dimensions), line, &environment)
+    Screen::open(size(dimensions), line, &environment)
 }
 
 /// Changes a file as editors do.

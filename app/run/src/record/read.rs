@@ -134,21 +134,18 @@ impl Summary {
 
     /// The parameters with their values, in the order of their names.
     pub fn values(&self) -> Vec<(&str, Value)> {
-        let params = self.about["params"].as_object();
-        let params = params.into_iter().flatten();
-        params
-            .filter_map(|(name, value)| {
-                let value = serde_json::from_value(value.clone()).ok()?;
-                Some((name.as_str(), value))
-            })
-            .collect()
+        let value = |json: &Json| serde_json::from_value(json.clone()).ok();
+        self.params_json().filter_map(|(name, json)| Some((name, value(json)?))).collect()
     }
 
     /// The parameters with their values as people read them, in the order of their names.
     pub fn params(&self) -> Vec<(&str, String)> {
-        let params = self.about["params"].as_object();
-        let params = params.into_iter().flatten();
-        params.map(|(name, value)| (name.as_str(), value_text(value))).collect()
+        self.params_json().map(|(name, json)| (name, value_text(json))).collect()
+    }
+
+    fn params_json(&self) -> impl Iterator<Item = (&str, &Json)> {
+        let params = self.about["params"].as_object().into_iter().flatten();
+        params.map(|(name, json)| (name.as_str(), json))
     }
 
     /// When it started, as `2026-11-21 09:06` in universal time.

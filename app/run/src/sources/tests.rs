@@ -225,21 +225,17 @@ fn unusable_sources_are_refused_with_the_reason() {
         others: vec!["half".to_owned()],
         ..sources()
     };
-    let error = refusal(&sources, "half");
-    assert_eq!(
-        error,
-        "from: 'half' comes no earlier than this lab; only what comes before can be started from"
-    );
-    let error = refusal(&sources, "plain");
-    assert_eq!(error, "from: 'plain' is a lab takes, which leaves no word");
-    let error = refusal(&sources, "wild");
-    assert_eq!(error, "from: 'wild' diverged, and left nothing: the loss grew");
-    let error = refusal(&sources, "bass");
-    assert!(error.contains("did you mean 'base'?"), "{error}");
-    let error = refusal(&sources, "none.safetensors");
-    assert!(error.contains("none.safetensors: "), "{error}");
-    let error = refusal(&sources, "none.bpk");
-    assert!(error.contains("none.bpk: "), "{error}");
+    for (name, reason) in [
+        ("half", "from: 'half' comes no earlier than this lab; only what comes before can be"),
+        ("plain", "from: 'plain' is a lab takes, which leaves no word"),
+        ("wild", "from: 'wild' diverged, and left nothing: the loss grew"),
+        ("bass", "did you mean 'base'?"),
+        ("none.safetensors", "none.safetensors: "),
+        ("none.bpk", "none.bpk: "),
+    ] {
+        let error = refusal(&sources, name);
+        assert!(error.contains(reason), "{error}");
+    }
 }
 
 #[test]

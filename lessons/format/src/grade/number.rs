@@ -70,34 +70,13 @@ fn value_of<'f>(formula: &'f Formula, env: &dyn Env) -> Result<f64, NoNumber<'f>
     }
 }
 
-pub(super) fn judge(
-    text: &str,
-    answer: &Formula,
-    tolerance: Tolerance,
-    wrong: &[Wrong<Formula>],
-    env: &dyn Env,
-) -> Judgement {
-    let given = match read_number(text) {
-        Ok(given) => given,
-        Err(error) => return Judgement::Malformed(error.to_string()),
-    };
-    match value_of(answer, env) {
-        Err(reason) => Judgement::Malformed(undecided(&reason)),
-        Ok(answer) if tolerance.accepts(given, answer) => Judgement::Right,
-        Ok(_) => {
-            let stated = wrong.iter().find(|wrong| {
-                value_of(&wrong.value, env).is_ok_and(|value| tolerance.accepts(given, value))
-            });
-            Judgement::Wrong(stated.map(|wrong| wrong.say.clone()))
-        }
-    }
-}
-
-pub(super) fn judge_list(
+/// Judges as many numbers as the answer has; `formulas` are those of a recognised mistake.
+pub(super) fn judge<W>(
     texts: &[&str],
     answer: &[Formula],
     tolerance: Tolerance,
-    wrong: &[Wrong<Vec<Formula>>],
+    wrong: &[Wrong<W>],
+    formulas: fn(&W) -> &[Formula],
     env: &dyn Env,
 ) -> Judgement {
     let mut given = Vec::new();
@@ -115,27 +94,22 @@ pub(super) fn judge_list(
     fn all<'f>(formulas: &'f [Formula], env: &dyn Env) -> Result<Vec<f64>, NoNumber<'f>> {
         formulas.iter().map(|formula| value_of(formula, env)).collect()
     }
-    let near = |values: &[f64]| {
-        values.len() == given.len()
-            && given.iter().zip(values).all(|(&given, &value)| tolerance.accepts(given, value))
+    let first_wrong = |values: &[f64]| {
+        let mut pairs = given.iter().zip(values);
+        pairs.position(|(&given, &value)| !tolerance.accepts(given, value))
     };
-    match all(answer, env) {
-        Err(reason) => Judgement::Malformed(undecided(&reason)),
-        Ok(values) if near(&values) => Judgement::Right,
-        Ok(values) => {
-            let stated =
-                wrong.iter().find(|wrong| all(&wrong.value, env).is_ok_and(|values| near(&values)));
-            let first_wrong = given
-                .iter()
-                .zip(&values)
-                .position(|(&given, &value)| !tolerance.accepts(given, value));
-            Judgement::Wrong(match (stated, first_wrong) {
-                (Some(stated), _) => Some(stated.say.clone()),
-                (None, Some(at)) if at > 0 => Some(format!("the first {at} are right")),
-                (None, _) => None,
-            })
-        }
-    }
+    let near = |values: &[f64]| values.len() == given.len() && first_wrong(values).is_none();
+    let values = match all(answer, env) {
+        Ok(values) => values,
+        Err(reason) => return Judgement::Malformed(undecided(&reason)),
+    };
+    let Some(first_wrong) = first_wrong(&values) else { return Judgement::Right };
+    let is_meant =
+        |wrong: &&Wrong<W>| all(formulas(&wrong.value), env).is_ok_and(|values| near(&values));
+    Judgement::Wrong(match wrong.iter().find(is_meant) {
+        Some(stated) => Some(stated.say.clone()),
+        None => (first_wrong > 0).then(|| format!("the first {first_wrong} are right")),
+    })
 }
 
 /// The answer depends on a run that has not been made.

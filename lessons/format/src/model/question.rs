@@ -304,18 +304,12 @@ impl QuestionKind {
                 | Asked::Match { choices, .. }
                 | Asked::Order { choices },
             ) => choices.iter().collect(),
+            Self::Withheld(_) => Vec::new(),
             Self::Numeric { .. }
             | Self::List { .. }
             | Self::Expression { .. }
             | Self::Text { .. }
-            | Self::Kernel(_)
-            | Self::Withheld(
-                Asked::Numeric { .. }
-                | Asked::List
-                | Asked::Expression
-                | Asked::Text
-                | Asked::Kernel { .. },
-            ) => Vec::new(),
+            | Self::Kernel(_) => Vec::new(),
         }
     }
 

@@ -99,23 +99,16 @@ pub(super) fn blanked(text: &str) -> String {
     blank
 }
 
-/// Warns of harmful characters in prose, where they are left out; what reorders text is an error even there.
-pub(super) fn warn(place: Place, problems: &mut Problems<'_>) {
-    report(place, problems, Where::Prose);
-}
-
-/// Reports harmful characters in a directive or the front matter, where they are errors.
-pub(super) fn refuse(place: Place, problems: &mut Problems<'_>) {
-    report(place, problems, Where::Directive);
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Where {
+pub(super) enum Where {
+    /// They are left out with a warning; what reorders text is an error even here.
     Prose,
+    /// A directive or the front matter.
     Directive,
 }
 
-fn report(place: Place, problems: &mut Problems<'_>, context: Where) {
+/// Reports harmful characters.
+pub(super) fn report(place: Place, problems: &mut Problems<'_>, context: Where) {
     let text = problems.source().slice(place);
     if is_plain(text) {
         return;

@@ -124,7 +124,7 @@ fn block(fence: &Directive, problems: &mut Problems<'_>) -> Option<Block> {
 
 pub(super) fn prose(source: &Source, place: Place, problems: &mut Problems<'_>) -> Option<Block> {
     let text = source.slice(place);
-    characters::warn(place, problems);
+    characters::report(place, problems, characters::Where::Prose);
     let markdown = characters::harmless(text);
     let blank = markdown.lines().take_while(|line| line.trim().is_empty()).count();
     let shown = markdown.trim_matches('\n').trim_end();
@@ -134,7 +134,7 @@ pub(super) fn prose(source: &Source, place: Place, problems: &mut Problems<'_>) 
 }
 
 pub(super) fn notes(fence: &Directive, problems: &mut Problems<'_>) -> Block {
-    characters::warn(fence.body, problems);
+    characters::report(fence.body, problems, characters::Where::Prose);
     let text = characters::harmless(problems.source().slice(fence.body));
     Block::Notes(Notes { markdown: text.trim().to_owned(), place: fence.place })
 }

@@ -42,7 +42,7 @@ impl<'p, 's> Fields<'p, 's> {
         what: &str,
         problems: &'p mut Problems<'s>,
     ) -> Option<Self> {
-        characters::refuse(body, problems);
+        characters::report(body, problems, characters::Where::Directive);
         let text = characters::blanked(problems.source().slice(body));
         let (table, errors) = DeTable::parse_recoverable(&text);
         let mut lines_told = Vec::new();

@@ -23,12 +23,11 @@ pub(super) struct Fenced {
 /// Reads it; missing or wrong keys are reported and become blanks, so that the rest can be read too.
 pub(super) fn read(source: &Source, problems: &mut Problems<'_>) -> Front {
     let fenced = fenced(source, problems);
-    let matter = fenced.body.and_then(|(body, opening)| matter(body, opening, problems));
-    let place = fenced.place;
-    Front {
-        matter: matter.map_or_else(|| blank(place), |matter| FrontMatter { place, ..matter }),
-        end: fenced.end,
+    let mut front = Front { matter: blank(fenced.place), end: fenced.end };
+    if let Some((body, opening)) = fenced.body {
+        matter(body, opening, &mut front.matter, problems);
     }
+    front
 }
 
 /// Finds the fences; one that is missing is reported.
@@ -63,8 +62,10 @@ pub(super) fn fenced(source: &Source, problems: &mut Problems<'_>) -> Fenced {
     Fenced { body: Some((body, opening)), place, end: closing.end }
 }
 
-fn matter(body: Place, opening: Place, problems: &mut Problems<'_>) -> Option<FrontMatter> {
-    let mut fields = Fields::read(body, opening, "the front matter", problems)?;
+fn matter(body: Place, opening: Place, matter: &mut FrontMatter, problems: &mut Problems<'_>) {
+    let Some(mut fields) = Fields::read(body, opening, "the front matter", problems) else {
+        return;
+    };
     fields.require(&[
         ("format", "format = 1"),
         ("id", "id = \"module/name\""),
@@ -72,31 +73,20 @@ fn matter(body: Place, opening: Place, problems: &mut Problems<'_>) -> Option<Fr
         ("minutes", "minutes = 20"),
     ]);
     fields.format("lesson");
-    let id = fields.text("id").and_then(|text| lesson_id(&text, &mut fields));
-    let title = fields.line("title");
-    let minutes = fields.integer("minutes", 1..=600);
-    let mut requires = Vec::new();
-    for text in fields.texts("requires").iter().flatten() {
-        requires
-            .extend(lesson_id(text, &mut fields).map(|value| Located { value, place: text.place }));
+    if let Some(id) = fields.text("id").and_then(|text| lesson_id(&text, &mut fields)) {
+        matter.id = id;
     }
-    let teaches = fields.strings("teaches");
-    let terms = terms(&mut fields);
+    matter.title = fields.line("title").map_or_else(String::new, |title| title.value);
+    matter.minutes = fields.integer("minutes", 1..=600).map_or(0, |minutes| minutes.value as u32);
+    for text in fields.texts("requires").into_iter().flatten() {
+        let id = lesson_id(&text, &mut fields);
+        matter.requires.extend(id.map(|value| Located { value, place: text.place }));
+    }
+    matter.teaches = fields.strings("teaches");
+    matter.terms = terms(&mut fields);
     // TOML integers are signed, and so is the parameter that the seed becomes.
-    let seed = fields.integer("seed", 0..=i64::MAX as u64);
+    matter.seed = fields.integer("seed", 0..=i64::MAX as u64).map_or(1, |seed| seed.value);
     fields.finish();
-    Some(FrontMatter {
-        format: FORMAT,
-        id: id.unwrap_or_else(LessonId::unread),
-        title: title.map_or_else(String::new, |title| title.value),
-        lang: None,
-        minutes: minutes.map_or(0, |minutes| minutes.value as u32),
-        requires,
-        teaches,
-        terms,
-        seed: seed.map_or(1, |seed| seed.value),
-        place: body,
-    })
 }
 
 /// Longest definition of a term, in characters: what can be read at a glance.
@@ -143,18 +133,12 @@ pub(super) fn terms(fields: &mut Fields<'_, '_>) -> Vec<Term> {
 }
 
 pub(super) fn lesson_id(text: &Located<String>, fields: &mut Fields<'_, '_>) -> Option<LessonId> {
-    match text.value.parse() {
-        Ok(id) => Some(id),
-        Err(_) => {
-            fields.error(
-                Code::BadId,
-                text.place,
-                "this is not a lesson id",
-                "write module/name in lower-case letters, digits and hyphens, such as \"systems/training-loop\"",
-            );
-            None
-        }
+    let id: Option<LessonId> = text.value.parse().ok();
+    if id.is_none() {
+        let help = "write module/name in lower-case letters, digits and hyphens, such as \"systems/training-loop\"";
+        fields.error(Code::BadId, text.place, "this is not a lesson id", help);
     }
+    id
 }
 
 fn blank(place: Place) -> FrontMatter {
@@ -259,22 +243,21 @@ fn module(fields: &mut Fields<'_, '_>) -> Option<(ListedModule, Place)> {
 /// Whether a text names a lesson: by its id, or by the path of a file that lies in the course's folder.
 fn is_listable(listed: &Located<String>, fields: &mut Fields<'_, '_>) -> bool {
     let text = listed.value.as_str();
-    let (message, help) = if !text.ends_with(".md") {
-        if text.parse::<LessonId>().is_ok() {
-            return true;
-        }
-        (
-            "this is neither a lesson id nor the path of a lesson file",
-            "write \"module/name\", or a path within the course that ends in .md",
-        )
-    } else if is_inside(text) {
-        return true;
-    } else {
-        (
-            "this path leads out of the course's folder",
-            "write a path within it, with / between folders, such as \"gpu/warps.md\"",
-        )
-    };
-    fields.error(Code::BadValue, listed.place, message, help);
-    false
+    let is_path = text.ends_with(".md");
+    let is_listable = if is_path { is_inside(text) } else { text.parse::<LessonId>().is_ok() };
+    if !is_listable {
+        let (message, help) = if is_path {
+            (
+                "this path leads out of the course's folder",
+                "write a path within it, with / between folders, such as \"gpu/warps.md\"",
+            )
+        } else {
+            (
+                "this is neither a lesson id nor the path of a lesson file",
+                "write \"module/name\", or a path within the course that ends in .md",
+            )
+        };
+        fields.error(Code::BadValue, listed.place, message, help);
+    }
+    is_listable
 }

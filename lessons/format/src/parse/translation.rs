@@ -142,7 +142,7 @@ impl Reader<'_> {
     fn directive(&mut self, fence: &Directive, problems: &mut Problems<'_>) {
         let name = fence.name.value.as_str();
         if name == "notes" {
-            characters::warn(fence.body, problems);
+            characters::report(fence.body, problems, characters::Where::Prose);
             self.run.push(super::directive::notes(fence, problems));
             return;
         }

@@ -51,27 +51,9 @@ fn a_prediction_is_compared_with_theory_and_measurement() {
         let predict = lesson.predictions().next().unwrap();
         predict.compare(&json(given), &env).map(|comparison| comparison.statement)
     };
-    for (measured, given, wanted) in [
-        (
-            1.0,
-            "0.6",
-            "You said 0.6 of 1; measured 1 of 1; theory says 0.5 of 1; off by a factor of 1.7.",
-        ),
-        (0.5, "0.5", "You said 0.5 of 1; measured 0.5 of 1; theory says 0.5 of 1; exactly right."),
-        (0.8, "1.0", "You said 1 of 1; measured 0.8 of 1; theory says 0.5 of 1; off by 25 %."),
-        (
-            0.8,
-            "0.79",
-            "You said 0.79 of 1; measured 0.8 of 1; theory says 0.5 of 1; close to the mark.",
-        ),
-        (0.0, "0.5", "You said 0.5 of 1; measured 0 of 1; theory says 0.5 of 1; off by 0.5."),
-        (
-            1.0,
-            "1e4",
-            "You said 10000 of 1; measured 1 of 1; theory says 0.5 of 1; off by 4 orders of magnitude.",
-        ),
-    ] {
-        assert_eq!(statement(&[measured], given).unwrap(), wanted);
+    for (numbers, wanted) in cases(include_str!("../cases/predictions.txt")) {
+        let (measured, given) = numbers.split_once(' ').unwrap();
+        assert_eq!(statement(&[measured.parse().unwrap()], given).unwrap(), wanted);
     }
     assert!(statement(&[1.0], "\"much\"").unwrap_err().to_string().contains("write a number"));
     assert!(statement(&[], "1").unwrap_err().to_string().contains("did not report it"));

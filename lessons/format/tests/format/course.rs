@@ -174,21 +174,7 @@ fn paths_that_lead_out_are_known() {
     for inside in ["a.md", "gpu/a.md", "x/..y/z", "ü/a.md"] {
         assert!(is_inside(inside), "{inside}");
     }
-    for outside in [
-        "",
-        "/a",
-        "../a",
-        "a/../../b",
-        "a/..",
-        "./a",
-        "a//b",
-        "a/",
-        "C:/a",
-        "C:a",
-        "a\\b",
-        "..\\a",
-        "a\nb",
-    ] {
+    for outside in "|/a|../a|a/../../b|a/..|./a|a//b|a/|C:/a|C:a|a\\b|..\\a|a\nb".split('|') {
         assert!(!is_inside(outside), "{outside}");
     }
     assert_eq!(translated("gpu/a.fr.md"), Some(("gpu/a.md".to_owned(), "fr")));

@@ -1,8 +1,7 @@
 //! Translations: texts from one file, everything else from the other.
 
 use mlsys_lesson::{
-    Answer, Block, Lesson, LessonEnv, Parsed, Question, QuestionKind, read, read_translation,
-    skeleton,
+    Answer, Block, Lesson, LessonEnv, Parsed, QuestionKind, read, read_translation, skeleton,
 };
 
 use crate::support::{cases, everything, json, registry};
@@ -29,10 +28,6 @@ fn found(part: &str, by: &str) -> Vec<(&'static str, usize)> {
     }
     let told = parsed.diagnostics.iter();
     told.map(|d| (d.code.name(), d.line)).collect()
-}
-
-fn question<'l>(lesson: &'l Lesson, id: &str) -> &'l Question {
-    lesson.question(id).unwrap()
 }
 
 fn prose(lesson: &Lesson) -> Vec<&str> {
@@ -65,7 +60,7 @@ fn texts_are_the_translation_s_and_all_else_the_original_s() {
     assert_eq!(lab.kind.value, "train");
     assert_eq!(lab.title.as_deref(), Some("Une exécution"));
     assert_eq!(lab.panels[0].title.as_deref(), Some("Perte"));
-    let q = question(&lesson, "q");
+    let q = lesson.question("q").unwrap();
     assert_eq!((q.prompt.as_str(), q.points), ("Lequel ?", 2));
     assert_eq!((q.label("red"), q.label("blue")), ("rouge", "bleu"));
     assert_eq!(q.hints, ["chaud"]);
@@ -77,7 +72,7 @@ fn grades_and_answers_are_the_same_in_both_languages() {
     let registry = registry();
     let grade = |lesson: &Lesson, id: &str, given: &str| {
         let env = LessonEnv::unrun(lesson);
-        question(lesson, id).grade(&json(given), &env, &registry)
+        lesson.question(id).unwrap().grade(&json(given), &env, &registry)
     };
     assert_eq!(grade(&original, "q", "\"red\"").points, 2);
     assert_eq!(grade(&french, "q", "\"red\"").points, 2);
@@ -85,8 +80,8 @@ fn grades_and_answers_are_the_same_in_both_languages() {
     assert_eq!(wrong.feedback.as_deref(), Some("Plus froid."));
     let id = &original.front.id;
     assert_eq!(
-        question(&original, "q").shown_choices(id),
-        question(&french, "q").shown_choices(id),
+        original.question("q").unwrap().shown_choices(id),
+        french.question("q").unwrap().shown_choices(id),
         "the letters stand for the same choices"
     );
     // Answers in French are right, and so is the original's word.
@@ -114,7 +109,7 @@ fn missing_texts_fall_back_to_the_original_with_a_warning() {
     let message = &parsed.diagnostics[0].message;
     assert!(message.contains("{question} t is not translated"), "{message}");
     assert!(message.contains("line 36 of the original"), "{message}");
-    assert_eq!(question(&parsed.lesson.unwrap(), "t").prompt, "What is it called?");
+    assert_eq!(parsed.lesson.unwrap().question("t").unwrap().prompt, "What is it called?");
 }
 
 #[test]

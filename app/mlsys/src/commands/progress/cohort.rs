@@ -6,6 +6,7 @@ use std::path::Path;
 use mlsys_lesson::{Answers, Cohort, CourseId, LessonReport, Spread};
 
 use crate::cli::CohortOf;
+use crate::commands::runs::export::quoted;
 use crate::context::Context;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::storage::read_bounded;
@@ -145,12 +146,7 @@ fn csv(cohort: &Cohort) -> String {
     // A cell that begins like a formula would be one in a spreadsheet, and answers are what learners typed.
     let cell = |text: &str| {
         let formula = text.starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err();
-        let text = if formula { format!("'{text}") } else { text.to_owned() };
-        if text.contains([',', '"', '\n', '\r']) {
-            format!("\"{}\"", text.replace('"', "\"\""))
-        } else {
-            text
-        }
+        if formula { quoted(&format!("'{text}")) } else { quoted(text) }
     };
     let mut csv = "lesson,about,id,measure,value\n".to_owned();
     for row in rows(cohort) {

@@ -110,7 +110,7 @@ fn csv(data: &RunData, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// A field of a table, in quotes where it must be.
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

@@ -3,21 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::diagnostic::{Code, Place, Problems};
-use crate::model::{
-    Asked, Block, Check, LabDirective, Predict, PredictKind, Question, QuestionKind,
-};
+use crate::model::{Asked, Block, LabDirective, Predict, PredictKind, Question, QuestionKind};
 use crate::parse::fields::Fields;
 use crate::parse::split::Directive;
-
-/// Keys of a `{lab}` that a translation inherits.
-const LAB: [&str; 4] = ["kind", "devices", "set", "knob"];
-/// Keys of a `{predict}` that a translation inherits.
-const PREDICT: [&str; 4] = ["type", "metric", "answer", "theory"];
-/// Keys of a `{question}` that a translation inherits.
-const QUESTION: [&str; 9] =
-    ["type", "answer", "tolerance", "points", "wrong", "pair", "lab", "param", "set"];
-/// Keys of a `{check}` that a translation inherits.
-const CHECK: [&str; 2] = ["assert", "class"];
 
 /// Puts the texts of a directive in the place of the original's.
 pub(super) fn read(fence: &Directive, block: &mut Block, problems: &mut Problems<'_>) {
@@ -26,22 +14,23 @@ pub(super) fn read(fence: &Directive, block: &mut Block, problems: &mut Problems
         return;
     };
     let mut texts = Texts { fields: &mut fields, place: fence.opening, missing: Vec::new() };
+    // Keys that a translation inherits.
     let inherited: &[&'static str] = match block {
         Block::Lab(lab) => {
             texts.lab(lab);
-            &LAB
+            &["kind", "devices", "set", "knob"]
         }
         Block::Predict(predict) => {
             texts.predict(predict);
-            &PREDICT
+            &["type", "metric", "answer", "theory"]
         }
         Block::Question(question) => {
             texts.question(question);
-            &QUESTION
+            &["type", "answer", "tolerance", "points", "wrong", "pair", "lab", "param", "set"]
         }
         Block::Check(check) => {
-            texts.check(check);
-            &CHECK
+            texts.optional("why", &mut check.why);
+            &["assert", "class"]
         }
         Block::Prose(_) | Block::Notes(_) => &[],
     };
@@ -161,10 +150,6 @@ impl Texts<'_, '_, '_> {
         {
             task.limits.iter_mut().zip(own).for_each(|(limit, own)| limit.say = own);
         }
-    }
-
-    fn check(&mut self, check: &mut Check) {
-        self.optional("why", &mut check.why);
     }
 
     fn text(&mut self, key: &'static str, text: &mut String) {
