@@ -83,59 +83,7 @@ const SIMULATIONS: [(&str, Simulation); 17] = [
 ];
 
 /// The kinds in the order of the course; a file that is not listed follows the labs of its module.
-const ORDER: [&str; 51] = [
-    "graph",
-    "gpu-peak",
-    "sm-limits",
-    "thread-index",
-    "launch-geometry",
-    "window-sum",
-    "occupancy",
-    "coalescing",
-    "bank-conflicts",
-    "divergence",
-    "waves",
-    "kernel",
-    "tensor-core",
-    "lowering",
-    "intensity",
-    "roofline",
-    "link-time",
-    "all-reduce",
-    "bus-bandwidth",
-    "double-binary-tree",
-    "zero-memory",
-    "deepspeed-memory",
-    "activation-memory",
-    "pipeline",
-    "parallel-plan",
-    "transformer-params",
-    "transformer-flops",
-    "training-compute",
-    "scaling-law",
-    "doubling-time",
-    "quantize",
-    "integer-matmul",
-    "quantization-noise",
-    "quantized-storage",
-    "nf4",
-    "kmeans-quantize",
-    "prune",
-    "distill-loss",
-    "lora-params",
-    "kv-cache",
-    "tensor-parallel",
-    "supercomputer",
-    "landscape",
-    "scaling",
-    "checkpoint-interval",
-    "prefill-decode",
-    "online-softmax",
-    "flash-io",
-    "speculative-decoding",
-    "operation-energy",
-    "energy",
-];
+const ORDER: &str = include_str!("../labs/order.txt");
 
 /// Every lab of this crate, in the order of the course.
 ///
@@ -209,7 +157,7 @@ fn all(
         [Some(Box::new(graph)), Some(Box::new(kernel)), Some(Box::new(lowering))];
     let mut files = read_files(&["graph", "kernel", "lowering"])?;
     let mut labs: Vec<Box<dyn Lab>> = Vec::new();
-    for kind in ORDER {
+    for kind in ORDER.lines() {
         let is = |own: &&mut Option<Box<dyn Lab>>| {
             own.as_ref().is_some_and(|lab| lab.schema().kind == kind)
         };

@@ -1,29 +1,6 @@
-//! A calculation written out: every formula, the same with its numbers, and what comes of it.
+//! Numbers in words: shares and lengths of time.
 
 use crate::value::{number, significant};
-use crate::{Frame, LabError, Run, Value, picture};
-
-/// The rows of a calculation.
-#[derive(Default)]
-pub struct Steps(Vec<[Value; 4]>);
-
-impl Steps {
-    /// Adds `quantity = formula = with_numbers = value`.
-    pub fn add(
-        &mut self,
-        quantity: &str,
-        formula: &str,
-        with_numbers: impl Into<String>,
-        value: impl Into<Value>,
-    ) {
-        self.0.push([quantity.into(), formula.into(), with_numbers.into().into(), value.into()]);
-    }
-
-    /// The rows as a table.
-    pub fn table(self) -> Frame {
-        picture::table(["quantity", "formula", "with numbers", "value"], self.0)
-    }
-}
 
 /// A share as a person says it, such as `70.2%`, or `0.003%` where that would round to nothing.
 pub fn percent(share: f64) -> String {
@@ -44,23 +21,6 @@ pub fn duration(seconds: f64) -> String {
         _ => ("years", 31_557_600.0),
     };
     format!("{} {unit}", number(significant(seconds / length, 3)))
-}
-
-/// Reports a metric that must be finite.
-///
-/// # Errors
-/// It is not; `reason` says which parameters make it so.
-pub fn finite(
-    run: &mut Run<'_>,
-    metric: &str,
-    value: f64,
-    reason: impl FnOnce() -> String,
-) -> Result<(), LabError> {
-    if !value.is_finite() {
-        return Err(LabError::NotFinite { metric: metric.to_owned(), reason: reason() });
-    }
-    run.scalar(metric, value);
-    Ok(())
 }
 
 #[cfg(test)]

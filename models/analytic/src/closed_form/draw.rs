@@ -6,13 +6,12 @@ use mlsys_lab::frame::{
     self, Cell, CellRow, Dimension, Limit, Pane, Scatter, ScatterLine, ScatterPoint,
 };
 use mlsys_lab::schema::Scale;
-use mlsys_lab::{Frame, Value};
+use mlsys_lab::{Frame, Value, picture};
 
 use super::evaluate::{Fault, Scope};
 use super::explain::written_out;
 use super::functions::{order, same};
 use super::model::{Axis, Drawing, Each, Formula, Line, Over, Picture, Places, Row, Step};
-use mlsys_lab::steps::Steps;
 
 /// Most rows, points or cells that one picture has.
 const MAX_DRAWN: usize = 4096;
@@ -165,11 +164,9 @@ fn draw<'a>(drawing: &'a Drawing, scope: &Scope<'a>, run: &'a Scope<'a>) -> Resu
             Frame::Panes(panes)
         }
         Drawing::Steps(rows) => {
-            let mut steps = Steps::default();
-            elements(rows, scope, run, |what, scope| {
-                step(what, scope, &mut steps).map(|()| None::<()>)
-            })?;
-            steps.table()
+            let steps = elements(rows, scope, run, step)?;
+            let titles = ["quantity", "formula", "with numbers", "value"];
+            picture::table(titles, sorted(steps))
         }
     })
 }
@@ -208,19 +205,20 @@ fn elements<'a, T, R>(
 }
 
 /// A line of the calculation, unless its value is unset.
-fn step(what: &Step, scope: &Scope<'_>, steps: &mut Steps) -> Result<(), Fault> {
+fn step(what: &Step, scope: &Scope<'_>) -> Result<Option<[Value; 4]>, Fault> {
     let Some(value) = scope.value(&what.value)? else {
-        return Ok(());
+        return Ok(None);
     };
     let (formula, numbers) = written_out(scope.definition_of(&what.value), scope)?;
-    let said = |own: &Option<_>, other: String| match own {
+    let text = |own: &Option<_>, other: String| match own {
         Some(template) => scope.text(template),
         None => Ok(other),
     };
-    let label = scope.text(&what.label)?;
+    let words =
+        [scope.text(&what.label)?, text(&what.formula, formula)?, text(&what.numbers, numbers)?];
+    let [label, formula, numbers] = words.map(Value::from);
     let value = if value.is_finite() { value } else { value.to_string().into() };
-    steps.add(&label, &said(&what.formula, formula)?, said(&what.numbers, numbers)?, value);
-    Ok(())
+    Ok(Some([label, formula, numbers, value]))
 }
 
 fn line<'a>(

@@ -205,29 +205,9 @@ fn random_mutations_never_panic() {
         include_str!("../../labs/gpu-peak.toml"),
         include_str!("../../labs/distill-loss.toml"),
     ];
-    let pieces = [
-        "\"",
-        "'",
-        "{",
-        "}",
-        "[[panel]]\n",
-        "if(",
-        ")",
-        "range(0, 1e9)",
-        "-1",
-        "run.",
-        "given.",
-        "0",
-        "= \"",
-        "9e999",
-        "own",
-        "/0",
-        "%0",
-        "^999",
-        "table(\"gpu\", gpu, \"sms\")",
-        "\u{1b}",
-        "é",
-    ];
+    let pieces = "\"|'|{|}|[[panel]]\n|if(|)|range(0, 1e9)|-1|run.|given.|0|= \"|9e999|own|/0|%0|^999|\
+                  table(\"gpu\", gpu, \"sms\")|\u{1b}|é";
+    let pieces: Vec<&str> = pieces.split('|').collect();
     for round in 0..400 {
         let mut text = seeds[round % seeds.len()].to_owned();
         for _ in 0..=random(4) {

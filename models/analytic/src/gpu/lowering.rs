@@ -123,13 +123,8 @@ impl Lab for Lowering {
         let text = forms::source(asked.kernel.name()).unwrap_or("");
         picture::offer(run, "source", || pictures::source(text, asked.remark()));
         let sides = [asked.left, asked.right].map(|target| (target, asked.form(target)));
-        let shown = sides.each_ref().map(|(target, form)| {
-            let form = form.as_ref().ok_or_else(|| absent(*target));
-            (*target, form)
-        });
-        let [left, right] = &shown;
-        picture::offer(run, "lowered", || pictures::lowered(left, right));
-        picture::offer(run, "lines", || pictures::lines_of_source(text, &shown));
+        picture::offer(run, "lowered", || pictures::lowered(&sides));
+        picture::offer(run, "lines", || pictures::lines_of_source(text, &sides));
         picture::offer(run, "names", pictures::names);
         picture::offer(run, "bridge", || pictures::bridge(asked.languages, asked.architectures));
         picture::offer(run, "compilers", || pictures::compilers(&made, &compiled));
@@ -236,14 +231,4 @@ fn target(param: &str, name: &str) -> Result<Target, LabError> {
         let known = Target::ALL.map(Target::name).join(", ");
         LabError::contradiction([param], format!("'{name}' is none of {known}"))
     })
-}
-
-/// Why a form is not there.
-fn absent(target: Target) -> String {
-    match target {
-        Target::Ptx => "ptx: none here, NVRTC makes it where CUDA is".to_owned(),
-        Target::Ir | Target::Wgsl | Target::Spirv | Target::Cuda | Target::Hip | Target::Metal => {
-            format!("{}: no such form", target.name())
-        }
-    }
 }

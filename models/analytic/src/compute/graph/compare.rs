@@ -1,9 +1,8 @@
 //! The same derivatives three ways: reverse mode, another engine's, and by nudging.
 
-use mlsys_lab::frame::{Better, Dimension, Scatter, ScatterPoint, Table};
-use mlsys_lab::schema::Scale;
+use mlsys_lab::frame::Table;
 use mlsys_lab::value::number;
-use mlsys_lab::{DeviceId, Frame, Value};
+use mlsys_lab::{DeviceId, Frame, Value, picture};
 
 use mlsys_sim::graph::differentiate::Adjoints;
 use mlsys_sim::graph::differentiate::{self, Scratch, Slope, balanced_step};
@@ -124,11 +123,8 @@ impl Comparison {
             }
             row
         });
-        Frame::Table(Table {
-            rows: rows.collect(),
-            columns: columns.into_iter().map(str::to_owned).collect(),
-            ..Table::default()
-        })
+        let columns = columns.into_iter().map(str::to_owned).collect();
+        Frame::Table(Table::new(columns, rows.collect()))
     }
 
     /// The error of nudging against the size of the nudge, one curve an input, on two logarithmic axes.
@@ -143,13 +139,13 @@ impl Comparison {
             let mut point = |step: f64, label: String| {
                 let slope = scratch.slope(nodes, index, step);
                 let error = (slope.value - ours).abs();
-                points.push(ScatterPoint {
-                    x: Some(step),
-                    // An error of nothing has no place on a logarithmic axis: it lies at the lower end.
-                    y: Some(error.max(LEAST)).filter(|_| error.is_finite()),
+                // An error of nothing has no place on a logarithmic axis: it lies at the lower end.
+                points.push(picture::point(
+                    step,
+                    if error.is_nan() { error } else { error.max(LEAST) },
                     label,
                     series,
-                });
+                ));
             };
             for notch in 0..=NUDGES {
                 point(10_f64.powf(-f64::from(notch) / 3.0), String::new());
@@ -157,25 +153,9 @@ impl Comparison {
             let chosen = nudge.unwrap_or_else(|| balanced_step(nodes.at(index).value));
             point(chosen, format!("{label}: h = {}", number(chosen)));
         }
-        Frame::Scatter(Scatter {
-            x: Dimension {
-                name: "nudge h".to_owned(),
-                unit: String::new(),
-                scale: Scale::Log,
-                better: Better::Neither,
-                ..Dimension::default()
-            },
-            y: Dimension {
-                name: "error of the slope".to_owned(),
-                unit: String::new(),
-                scale: Scale::Log,
-                better: Better::Neither,
-                ..Dimension::default()
-            },
-            series: shown.iter().map(|(_, label)| (*label).to_owned()).collect(),
-            points,
-            lines: Vec::new(),
-        })
+        let axes = [picture::log_axis("nudge h", ""), picture::log_axis("error of the slope", "")];
+        let series: Vec<&str> = shown.iter().map(|(_, label)| *label).collect();
+        picture::scatter(axes, &series, points, Vec::new())
     }
 }
 

@@ -22,44 +22,44 @@ pub(super) fn source(text: &str, remark: Option<&str>) -> Frame {
     Frame::Text(page.join("\n"))
 }
 
-/// A form, or why there is none.
-pub(super) type Shown<'a> = (Target, Result<&'a Form, String>);
+/// A target and its form, if there is one.
+type Side = (Target, Option<Form>);
 
 /// Two forms side by side, what comes from the same line of the source in the same rows.
-pub(super) fn lowered(left: &Shown<'_>, right: &Shown<'_>) -> Frame {
-    let titles = ["line", left.0.name(), right.0.name()];
-    let rows = aligned(&lines(&left.1), &lines(&right.1));
+pub(super) fn lowered([left, right]: &[Side; 2]) -> Frame {
+    let lines = |side: &'_ Side| side.1.as_ref().map_or_else(Vec::new, |form| form.lines.clone());
     let cell = |line: Option<Line>| Value::from(line.map_or("", |line| line.text));
     let row = |(left, right): (Option<Line>, Option<Line>)| {
         let origin = left.or(right).and_then(|line| line.origin);
         let number = origin.map_or_else(|| Value::from(""), |line| Value::Int(line as i64));
         [number, cell(left), cell(right)]
     };
+    let rows = aligned(&lines(left), &lines(right));
     let mut rows: Vec<[Value; 3]> = rows.into_iter().map(row).collect();
     // A reason stands alone in its column.
-    for (at, shown) in [(1, &left.1), (2, &right.1)] {
-        if let Err(reason) = shown {
-            match rows.first_mut() {
-                Some(first) => first[at] = Value::from(reason.as_str()),
-                None => rows.push(["", "", ""].map(Value::from)),
+    for (at, (target, form)) in [(1, left), (2, right)] {
+        if form.is_none() {
+            if rows.is_empty() {
+                rows.push(["", "", ""].map(Value::from));
             }
+            rows[0][at] = if *target == Target::Ptx {
+                "ptx: none here, NVRTC makes it where CUDA is".into()
+            } else {
+                format!("{}: no such form", target.name()).into()
+            };
         }
     }
-    picture::table(titles, rows)
-}
-
-fn lines(form: &Result<&Form, String>) -> Vec<Line> {
-    form.as_ref().map_or_else(|_| Vec::new(), |form| form.lines.clone())
+    picture::table(["line", left.0.name(), right.0.name()], rows)
 }
 
 /// Every line of the source, and below it what it becomes in two forms.
-pub(super) fn lines_of_source(text: &str, forms: &[Shown<'_>]) -> Frame {
+pub(super) fn lines_of_source(text: &str, forms: &[Side]) -> Frame {
     let mut page = Vec::new();
     for (written, number) in text.lines().zip(1..) {
         page.push(format!("{number:>2}  {written}"));
         for (target, form) in forms {
-            let Ok(form) = form else { continue };
-            let of = form.lines.iter().filter(|line| line.origin == Some(number));
+            let of = form.iter().flat_map(|form| &form.lines);
+            let of = of.filter(|line| line.origin == Some(number));
             for (nth, line) in of.enumerate() {
                 let name = if nth == 0 { target.name() } else { "" };
                 page.push(format!("      {name:<9} {}", line.text.trim_start()));
