@@ -10,12 +10,9 @@ use std::time::Duration;
 use mlsys_device::meter::{Arithmetic, ComputeUnits, Meter, Precision, Workload};
 pub(crate) use mlsys_sim::roof::Roof;
 
-/// The chips that parameter `compare` names, by what is printed about them; those without a printed peak in this
-/// precision are left out.
+/// The printed roofs of the chips that parameter `compare` names, but for those without a peak in this precision.
 pub(crate) fn compared(params: &Params, precision: Precision) -> Result<Vec<Roof>, LabError> {
-    let Some(Value::Array(names)) = params.get("compare") else {
-        return Ok(Vec::new());
-    };
+    let Some(Value::Array(names)) = params.get("compare") else { return Ok(Vec::new()) };
     let known = Tables::builtin().names("gpu");
     let mut roofs = Vec::new();
     for name in names {
@@ -86,8 +83,7 @@ pub(crate) fn short(name: &str) -> String {
     name.split_once('-').map_or(name, |(first, _)| first).to_owned()
 }
 
-// The roof of the device at hand, measured between the repetitions of what is compared with it, so that whatever else
-// the machine does disturbs both.
+// The roof of the device at hand, measured between the repetitions, so that other load disturbs both alike.
 
 /// How long one look at the arithmetic takes.
 const SLICE: Duration = Duration::from_millis(2);
@@ -133,7 +129,6 @@ impl Ceilings {
         Ok(())
     }
 
-    /// The roof by what has been seen.
     pub(crate) fn roof(&self) -> Roof {
         Roof { name: "this machine".to_owned(), peak: self.peak, bandwidth: self.bandwidth }
     }

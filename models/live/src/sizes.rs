@@ -12,9 +12,7 @@ pub(crate) fn sizes(
     what: &str,
     largest: usize,
 ) -> Result<Vec<usize>, LabError> {
-    let Some(Value::Array(given)) = params.get(param) else {
-        return Ok(Vec::new());
-    };
+    let Some(Value::Array(given)) = params.get(param) else { return Ok(Vec::new()) };
     let size = |(place, value): (usize, &Value)| {
         let whole = value.as_f64().filter(|x| x.fract() == 0.0);
         let fits = whole.filter(|x| (1.0..=largest as f64).contains(x));

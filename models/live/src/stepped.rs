@@ -137,8 +137,7 @@ impl Steps {
         self.checks.iter_mut().for_each(DivergenceCheck::begin_anew);
     }
 
-    /// Ends the run with `reason` if one of the step's losses means that it has diverged, or if `broken` says that its
-    /// weights are of no use any more.
+    /// Ends the run with `reason` if one of the losses means that it has diverged, or if its weights are `broken`.
     pub(crate) fn judge(
         &mut self,
         run: &mut Run<'_>,
@@ -284,7 +283,6 @@ fn turn<S: SteppedLab>(
     Ok(())
 }
 
-/// Reports one value of a series.
 pub(crate) fn point(run: &mut Run<'_>, name: &str, step: u64, value: f64) {
     run.sink.report(Report::Point { name: name.into(), step, value });
 }
@@ -332,7 +330,7 @@ mod tests {
 
     use super::*;
     use crate::mixed_precision;
-    use crate::trial::params;
+    use crate::trial::{params, turn};
     use mlsys_distributed::transport::CommError;
 
     /// Counts its steps.
@@ -369,12 +367,11 @@ mod tests {
         }
 
         fn advance(&mut self, _: &mut Run<'_>) -> Result<(), StepError> {
-            match &self.ended_in {
-                Some((step, stop)) if *step == self.steps.done => {
-                    stop.store(true, Ordering::Relaxed);
-                    return Err(StepError::Stopped);
-                }
-                Some(_) | None => {}
+            if let Some((step, stop)) = &self.ended_in
+                && *step == self.steps.done
+            {
+                stop.store(true, Ordering::Relaxed);
+                return Err(StepError::Stopped);
             }
             if self.broken_in == Some(self.steps.done) {
                 return Err(CommError::Failed("gave no numbers".to_owned()).into());
@@ -391,6 +388,10 @@ mod tests {
             run.scalar("finished_after", self.steps.done as i64);
             Ok(())
         }
+    }
+
+    fn five() -> Counting {
+        Counting { wanted: 5, ..Counting::default() }
     }
 
     /// What a run of it said, whether it failed, and why it ended early.
@@ -416,37 +417,22 @@ mod tests {
         (data, ended, reason)
     }
 
-    fn steps(value: i64) -> Command {
-        Command::Set { name: "steps".to_owned(), value: Value::Int(value) }
-    }
-
-    fn counting(wanted: u64) -> Counting {
-        Counting { wanted, ..Counting::default() }
-    }
-
-    #[test]
-    fn a_run_does_its_steps_and_says_how_many() {
-        let (data, ended, reason) = ran(&[], |_| Ok(counting(5)));
-        assert!(ended.is_ok());
-        assert_eq!(data.metric("steps_done"), Some(Value::Int(5)));
-        assert_eq!(data.metric("diverged"), Some(Value::Bool(false)));
-        assert_eq!(reason, None);
-    }
-
     #[test]
     fn a_knob_that_cannot_be_read_stays_and_the_next_one_counts() {
+        let steps = |value| turn("steps", Value::Int(value));
         let orders = [Command::Pause, Command::Step(2), steps(7), steps(2)];
-        let (data, ended, _) = ran(&orders, |_| Ok(counting(5)));
+        let (data, ended, _) = ran(&orders, |_| Ok(five()));
         assert!(ended.is_ok());
         assert!(data.notices[0].starts_with("steps stays what it was"));
         assert_eq!(data.changes.len(), 1);
         assert_eq!(data.metric("steps_done"), Some(Value::Int(2)));
+        assert_eq!(data.metric("diverged"), Some(Value::Bool(false)));
     }
 
     #[test]
     fn stopping_is_no_failure() {
         let (data, ended, reason) =
-            ran(&[], |stop| Ok(Counting { ended_in: Some((3, Arc::clone(stop))), ..counting(5) }));
+            ran(&[], |stop| Ok(Counting { ended_in: Some((3, Arc::clone(stop))), ..five() }));
         assert!(ended.is_ok());
         assert_eq!(reason, Some(StopReason::Asked));
         assert_eq!(data.metric("finished_after"), Some(Value::Int(3)));
@@ -461,7 +447,7 @@ mod tests {
 
     #[test]
     fn a_device_that_gives_no_numbers_fails_the_run_in_words() {
-        let (data, ended, _) = ran(&[], |_| Ok(Counting { broken_in: Some(1), ..counting(5) }));
+        let (data, ended, _) = ran(&[], |_| Ok(Counting { broken_in: Some(1), ..five() }));
         let said = ended.unwrap_err().to_string();
         assert_eq!(said, "the run failed on cpu: the run gave no numbers");
         assert_eq!(data.metric("finished_after"), None);

@@ -11,31 +11,21 @@ use mlsys_lab::{
     Control, DeviceId, Frame, Lab, LabError, Params, Run, RunData, Settings, Sink, Tables, Value,
 };
 
-/// A run on the CPU.
 pub(crate) fn try_run(lab: &dyn Lab, set: &[&str]) -> Result<RunData, LabError> {
-    run_on(DeviceId::CPU, lab, set)
-}
-
-/// A run on any device.
-pub(crate) fn run_on(device: DeviceId, lab: &dyn Lab, set: &[&str]) -> Result<RunData, LabError> {
     let control = Control::free(Limits::default(), Default::default());
-    let mut data = RunData::default();
-    let params = params(lab, set);
-    lab.run(&mut Run { params, device, sink: &mut data, control })?;
+    let (params, mut data) = (params(lab, set), RunData::default());
+    lab.run(&mut Run { params, device: DeviceId::CPU, sink: &mut data, control })?;
     Ok(data)
 }
 
-/// Settings with others over them.
 pub(crate) fn over<'a>(set: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     fn name(pair: &str) -> Option<&str> {
         pair.split('=').next()
     }
     let replaced = |pair: &str| more.iter().any(|other| name(other) == name(pair));
-    let kept = set.iter().filter(|pair| !replaced(pair));
-    kept.chain(more).copied().collect()
+    set.iter().filter(|pair| !replaced(pair)).chain(more).copied().collect()
 }
 
-/// The parameters of a run.
 pub(crate) fn params(lab: &dyn Lab, set: &[&str]) -> Params {
     let settings = Settings::from_pairs(set.iter().copied()).unwrap();
     Params::resolve(lab.schema(), &settings, Tables::builtin(), None)
@@ -51,16 +41,15 @@ pub(crate) fn run(lab: &dyn Lab, set: &[&str]) -> RunData {
 pub(crate) fn refused(lab: &dyn Lab, set: &[&str], words: &[&str]) -> bool {
     let error = try_run(lab, set).unwrap_err();
     let message = error.to_string();
-    for word in words {
-        assert!(message.contains(word), "{set:?}: '{word}' is missing in {message}");
-    }
+    let missing: Vec<_> = words.iter().filter(|word| !message.contains(**word)).collect();
+    assert!(missing.is_empty(), "{set:?}: {missing:?} is missing in {message}");
     error.is_usage()
 }
 
 /// A run on the CPU that is given commands when a status report contains `at`.
 pub(crate) fn steered(lab: &dyn Lab, set: &[&str], at: &str, commands: &[Command]) -> RunData {
     let mut commands = Some(commands.to_vec());
-    let (data, _, _) = react(lab, set, |report| {
+    let (data, _) = answered(lab, set, |report| {
         let due = matches!(report, Report::Status(status) if status.contains(at));
         if due { commands.take().map_or(Then::On, Then::Orders) } else { Then::On }
     });
@@ -71,7 +60,7 @@ pub(crate) fn steered(lab: &dyn Lab, set: &[&str], at: &str, commands: &[Command
 /// A run on the CPU; each knob is turned after the step it is paired with.
 pub(crate) fn turned(lab: &dyn Lab, set: &[&str], knobs: &[(u64, &str, Value)]) -> RunData {
     let mut knobs = knobs.to_vec();
-    let (data, _, _) = react(lab, set, |report| {
+    let (data, _) = answered(lab, set, |report| {
         if let Report::Point { name, step, .. } = report
             && &**name == "loss"
         {
@@ -93,7 +82,7 @@ pub(crate) fn ended_within_a_step(
     knob: Command,
 ) -> (RunData, Option<StopReason>) {
     let mut knob = Some(knob);
-    let (data, reason, _) = react(lab, set, |report| {
+    let (data, reason) = answered(lab, set, |report| {
         if matches!(report, Report::Change(_)) {
             return Then::Stop;
         }
@@ -110,35 +99,22 @@ pub(crate) fn answered(
     set: &[&str],
     then: impl FnMut(&Report) -> Then,
 ) -> (RunData, Option<StopReason>) {
-    let (data, reason, frames_done) = react(lab, set, then);
-    assert!(frames_done > 0, "pictures were offered without an end");
-    (data, reason)
-}
-
-/// A run whose reports `then` answers: what it reported, why it ended early, and how often it ended an offer of pictures.
-fn react(
-    lab: &dyn Lab,
-    set: &[&str],
-    then: impl FnMut(&Report) -> Then,
-) -> (RunData, Option<StopReason>, usize) {
     let (sender, receiver) = mpsc::channel();
     let stop = Arc::<AtomicBool>::default();
     let control = Control::steered(receiver, Limits::default(), Arc::clone(&stop));
-    let mut sink = Answering { data: RunData::default(), sender, stop, then, frames_done: 0 };
+    let mut sink = Answering { data: RunData::default(), sender, stop, then, offers: false };
     let mut run = Run { params: params(lab, set), device: DeviceId::CPU, sink: &mut sink, control };
     lab.run(&mut run).unwrap_or_else(|error| panic!("{set:?}: {error}"));
     let reason = run.control.stop_reason();
-    (sink.data, reason, sink.frames_done)
+    assert!(!sink.offers, "pictures were offered without an end");
+    (sink.data, reason)
 }
 
-/// What follows a report.
 pub(crate) enum Then {
-    /// Nothing.
     On,
     /// A command, which is read before the next step.
     Order(Command),
     Orders(Vec<Command>),
-    /// The end, at once.
     Stop,
 }
 
@@ -147,7 +123,8 @@ struct Answering<F> {
     sender: Sender<Command>,
     stop: Arc<AtomicBool>,
     then: F,
-    frames_done: usize,
+    /// Whether an offer of pictures has not ended.
+    offers: bool,
 }
 
 impl<F: FnMut(&Report) -> Then> Sink for Answering<F> {
@@ -164,15 +141,15 @@ impl<F: FnMut(&Report) -> Then> Sink for Answering<F> {
     }
 
     fn wants_frame(&mut self, _panel: &str, _moment: FrameTrigger) -> bool {
+        self.offers = true;
         true
     }
 
     fn frames_done(&mut self) {
-        self.frames_done += 1;
+        self.offers = false;
     }
 }
 
-/// The command that turns a knob.
 pub(crate) fn turn(name: &str, value: impl Into<Value>) -> Command {
     Command::Set { name: name.to_owned(), value: value.into() }
 }
@@ -192,7 +169,6 @@ pub(crate) fn flat(value: &Value) -> Vec<f64> {
     }
 }
 
-/// The picture that was drawn last in a panel.
 pub(crate) fn frame<'a>(data: &'a RunData, panel: &str) -> &'a Frame {
     &data.frames.get(panel).unwrap_or_else(|| panic!("{panel} is not drawn")).1
 }
@@ -200,29 +176,22 @@ pub(crate) fn frame<'a>(data: &'a RunData, panel: &str) -> &'a Frame {
 /// Settings that are refused with an error about them that contains a text.
 pub(crate) fn must_refuse(lab: &dyn Lab, cases: &[(&[&str], &str)]) {
     for (set, part) in cases {
-        let error = try_run(lab, set).unwrap_err();
-        let message = error.to_string();
-        assert!(error.is_usage() && message.contains(part), "{set:?}: {message}");
+        assert!(refused(lab, set, &[part]), "{set:?}");
     }
 }
 
-/// The values of a series.
 pub(crate) fn values(data: &RunData, name: &str) -> Vec<f64> {
-    let points = data.series[name].points();
-    points.iter().map(|(_, value)| *value).collect()
+    data.series[name].points().iter().map(|(_, value)| *value).collect()
 }
 
-/// The steps at which a series has values.
 pub(crate) fn steps(data: &RunData, name: &str) -> Vec<u64> {
     data.series[name].points().iter().map(|(step, _)| *step).collect()
 }
 
-/// The largest value of a series.
 pub(crate) fn most(data: &RunData, name: &str) -> f64 {
     values(data, name).into_iter().fold(0.0, f64::max)
 }
 
-/// The last value of a series.
 pub(crate) fn last(data: &RunData, name: &str) -> f64 {
     *values(data, name).last().unwrap()
 }

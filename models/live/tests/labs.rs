@@ -16,7 +16,9 @@ const EXPECTED: &str = "MLSYS_EXPECT_DEVICES";
 
 /// A short run of a lab.
 struct Short {
-    set: &'static [&'static str],
+    kind: &'static str,
+    /// Settings, with spaces between.
+    set: &'static str,
     /// Metrics with first values that agree between devices.
     alike: &'static [&'static str],
     /// What is measured: above zero.
@@ -25,126 +27,117 @@ struct Short {
     small: &'static [(&'static str, f64)],
 }
 
-/// The short runs of a lab, if any are written.
-fn short_runs(kind: &str) -> Vec<Short> {
-    let trained = |set| Short { set, alike: &["loss"], measured: &["wall_seconds"], small: &[] };
-    let split = |set| Short {
-        set,
-        alike: &["loss"],
-        measured: &["measured_step_seconds"],
-        small: &[("max_gradient_difference", 1e-5)],
-    };
-    match kind {
-        "train" => vec![
-            trained(&["dataset=digits", "samples=100", "batch_size=16", "steps=2"]),
-            trained(&["dataset=digits", "model=cnn", "samples=100", "steps=2"]),
-            trained(&["dataset=chain", "model=transformer", "steps=2"]),
-            trained(&["steps=4", "record_every=2"]),
-            trained(&["dataset=digits", "optimizer=momentum", "gradient_clip=1", "steps=2"]),
-            trained(&["dataset=digits", "model=cnn", "width=2", "profile=true", "steps=2"]),
-        ],
-        "mixed-precision" => vec![trained(&["steps=2"])],
-        "capture" => vec![Short {
-            set: &["layers=[8, 6, 4]", "batch_size=4"],
-            alike: &["operations", "matmul_flops", "moved_bytes"],
-            measured: &["wall_seconds"],
-            small: &[("replay_difference", 1e-4)],
-        }],
-        "device-peak" => vec![Short {
-            set: &["buffer_bytes=65536", "ladder=false", "repetitions=3"],
-            alike: &[],
-            measured: &["copy_bytes_per_second", "launch_seconds"],
-            small: &[],
-        }],
-        "matmul-bench" => vec![Short {
-            set: &["sizes=[1, 8]", "n=16", "k=16", "repetitions=3"],
-            alike: &["flops", "bytes"],
-            measured: &["seconds"],
-            small: &[("max_relative_error", 1e-2)],
-        }],
-        "train-data-parallel" => vec![split(&["workers=2", "global_batch=4", "steps=2"])],
-        "train-pipeline-parallel" => {
-            vec![split(&["stages=2", "layers=2", "microbatches=2", "global_batch=4", "steps=2"])]
-        }
-        "train-tensor-parallel" => {
-            vec![split(&["ranks=2", "layers=2", "global_batch=4", "steps=2"])]
-        }
-        "quantize-model" => vec![Short {
-            set: &[
-                "width=16",
-                "baseline_steps=0",
-                "method=quantization-aware",
-                "bits=4",
-                "finetune_steps=1",
-            ],
-            alike: &["sqnr_db.layer1", "tuning_loss", "stored_bytes"],
-            measured: &["forward_seconds_after"],
-            small: &[("max_error_over_half_step", 1.00001)],
-        }],
-        "prune-model" => vec![Short {
-            set: &["width=16", "baseline_steps=0", "finetune_steps=1"],
-            alike: &["kept_weights", "stored_bytes"],
-            measured: &["pruned_seconds"],
-            small: &[("resurrected_weights", 0.0)],
-        }],
-        "distill" => vec![Short {
-            set: &["teacher_width=16", "teacher_steps=1", "steps=1"],
-            alike: &["student_parameters", "target_entropy"],
-            measured: &["wall_seconds"],
-            small: &[],
-        }],
-        "low-rank-adapt" => vec![Short {
-            set: &["baseline_steps=1", "steps=1"],
-            alike: &["adapter_parameters"],
-            measured: &["wall_seconds"],
-            small: &[("merge_difference", 1e-5), ("base_weights_changed", 0.0)],
-        }],
-        "generate" => vec![Short {
-            set: &["training_steps=0", "prompt_tokens=4", "generated_tokens=4"],
-            alike: &["token_forwards", "cache_bytes"],
-            measured: &["tokens_per_second"],
-            small: &[("max_logit_difference", 1e-4)],
-        }],
-        "attention" => vec![Short {
-            set: &[
-                "sequence=24",
-                "tile_rows=7",
-                "tile_columns=5",
-                "sweep=[16, 24]",
-                "repetitions=1",
-            ],
-            alike: &["linear_difference", "naive_accesses"],
-            measured: &["naive_seconds", "tiled_seconds"],
-            small: &[("tiled_difference", 1e-5), ("naive_difference", 1e-5)],
-        }],
-        "conv-factorize" => vec![Short {
-            set: &["channels=4", "size=8", "batch_size=4", "steps=1"],
-            alike: &["loss.standard", "loss.depthwise_separable"],
-            measured: &["seconds.standard"],
-            small: &[],
-        }],
-        "architecture-search" => vec![Short {
-            set: &["evaluations=1", "population=1", "training_steps=1"],
-            alike: &["evaluated", "candidates"],
-            measured: &["device_seconds"],
-            small: &[],
-        }],
-        _ => Vec::new(),
-    }
+const fn trained(kind: &'static str, set: &'static str) -> Short {
+    Short { kind, set, alike: &["loss"], measured: &["wall_seconds"], small: &[] }
 }
 
-fn run(lab: &dyn Lab, set: &[&str], device: DeviceId) -> RunData {
-    let settings = Settings::from_pairs(set.iter().copied()).unwrap();
+const fn split(kind: &'static str, set: &'static str) -> Short {
+    let (measured, small) = (&["measured_step_seconds"], &[("max_gradient_difference", 1e-5)]);
+    Short { kind, set, alike: &["loss"], measured, small }
+}
+
+const RUNS: [Short; 21] = [
+    trained("train", "dataset=digits samples=100 batch_size=16 steps=2"),
+    trained("train", "dataset=digits model=cnn samples=100 steps=2"),
+    trained("train", "dataset=chain model=transformer steps=2"),
+    trained("train", "steps=4 record_every=2"),
+    trained("train", "dataset=digits optimizer=momentum gradient_clip=1 steps=2"),
+    trained("train", "dataset=digits model=cnn width=2 profile=true steps=2"),
+    trained("mixed-precision", "steps=2"),
+    split("train-data-parallel", "workers=2 global_batch=4 steps=2"),
+    split("train-pipeline-parallel", "stages=2 layers=2 microbatches=2 global_batch=4 steps=2"),
+    split("train-tensor-parallel", "ranks=2 layers=2 global_batch=4 steps=2"),
+    Short {
+        kind: "capture",
+        set: "layers=[8,6,4] batch_size=4",
+        alike: &["operations", "matmul_flops", "moved_bytes"],
+        measured: &["wall_seconds"],
+        small: &[("replay_difference", 1e-4)],
+    },
+    Short {
+        kind: "device-peak",
+        set: "buffer_bytes=65536 ladder=false repetitions=3",
+        alike: &[],
+        measured: &["copy_bytes_per_second", "launch_seconds"],
+        small: &[],
+    },
+    Short {
+        kind: "matmul-bench",
+        set: "sizes=[1,8] n=16 k=16 repetitions=3",
+        alike: &["flops", "bytes"],
+        measured: &["seconds"],
+        small: &[("max_relative_error", 1e-2)],
+    },
+    Short {
+        kind: "quantize-model",
+        set: "width=16 baseline_steps=0 method=quantization-aware bits=4 finetune_steps=1",
+        alike: &["sqnr_db.layer1", "tuning_loss", "stored_bytes"],
+        measured: &["forward_seconds_after"],
+        small: &[("max_error_over_half_step", 1.00001)],
+    },
+    Short {
+        kind: "prune-model",
+        set: "width=16 baseline_steps=0 finetune_steps=1",
+        alike: &["kept_weights", "stored_bytes"],
+        measured: &["pruned_seconds"],
+        small: &[("resurrected_weights", 0.0)],
+    },
+    Short {
+        kind: "distill",
+        set: "teacher_width=16 teacher_steps=1 steps=1",
+        alike: &["student_parameters", "target_entropy"],
+        measured: &["wall_seconds"],
+        small: &[],
+    },
+    Short {
+        kind: "low-rank-adapt",
+        set: "baseline_steps=1 steps=1",
+        alike: &["adapter_parameters"],
+        measured: &["wall_seconds"],
+        small: &[("merge_difference", 1e-5), ("base_weights_changed", 0.0)],
+    },
+    Short {
+        kind: "generate",
+        set: "training_steps=0 prompt_tokens=4 generated_tokens=4",
+        alike: &["token_forwards", "cache_bytes"],
+        measured: &["tokens_per_second"],
+        small: &[("max_logit_difference", 1e-4)],
+    },
+    Short {
+        kind: "attention",
+        set: "sequence=24 tile_rows=7 tile_columns=5 sweep=[16,24] repetitions=1",
+        alike: &["linear_difference", "naive_accesses"],
+        measured: &["naive_seconds", "tiled_seconds"],
+        small: &[("tiled_difference", 1e-5), ("naive_difference", 1e-5)],
+    },
+    Short {
+        kind: "conv-factorize",
+        set: "channels=4 size=8 batch_size=4 steps=1",
+        alike: &["loss.standard", "loss.depthwise_separable"],
+        measured: &["seconds.standard"],
+        small: &[],
+    },
+    Short {
+        kind: "architecture-search",
+        set: "evaluations=1 population=1 training_steps=1",
+        alike: &["evaluated", "candidates"],
+        measured: &["device_seconds"],
+        small: &[],
+    },
+];
+
+fn run(lab: &dyn Lab, set: &str, device: DeviceId) -> RunData {
+    let settings = Settings::from_pairs(set.split(' ')).unwrap();
     let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None);
     let mut data = RunData::default();
     let mut run = Run {
-        params: params.unwrap_or_else(|error| panic!("{set:?}: {error:?}")),
+        params: params.unwrap_or_else(|error| panic!("{set}: {error:?}")),
         device,
         sink: &mut data,
         control: Control::free(Limits::default(), Default::default()),
     };
     let ended = lab.run(&mut run);
-    ended.unwrap_or_else(|error| panic!("{} on {device}, {set:?}: {error}", lab.schema().kind));
+    ended.unwrap_or_else(|error| panic!("{} on {device}, {set}: {error}", lab.schema().kind));
     data
 }
 
@@ -181,36 +174,25 @@ fn every_live_lab_begins_on_a_gpu_where_it_begins_on_the_cpu() {
     let devices = devices();
     for lab in mlsys_live::labs().unwrap() {
         let kind = lab.schema().kind.as_str();
-        let runs = short_runs(kind);
+        let runs: Vec<&Short> = RUNS.iter().filter(|short| short.kind == kind).collect();
         assert!(!runs.is_empty(), "{kind} has no short run here");
-        for short in runs {
-            let cpu = run(lab.as_ref(), short.set, DeviceId::CPU);
+        for Short { set, alike, measured, small, .. } in runs {
+            let cpu = run(lab.as_ref(), set, DeviceId::CPU);
             for &device in &devices {
-                let gpu = run(lab.as_ref(), short.set, device);
-                for name in short.alike {
-                    let [a, b] = [&cpu, &gpu].map(|data| {
-                        first(data, name).unwrap_or_else(|| panic!("{kind} has no {name}"))
-                    });
+                let gpu = run(lab.as_ref(), set, device);
+                let on_gpu = |name: &str| first(&gpu, name).unwrap_or(f64::NAN);
+                for name in *alike {
+                    let (a, b) = (first(&cpu, name).unwrap_or(f64::NAN), on_gpu(name));
                     let near = (a - b).abs() <= 1e-4 * a.abs() + 1e-9;
-                    assert!(
-                        near,
-                        "{kind} {:?}: {name} is {a} on the CPU and {b} on {device}",
-                        short.set
-                    );
+                    assert!(near, "{kind} {set}: {name} is {a} on the CPU and {b} on {device}");
                 }
-                for name in short.measured {
-                    let value = first(&gpu, name);
-                    assert!(
-                        value.is_some_and(|value| value > 0.0),
-                        "{kind} on {device}: {name} is {value:?}"
-                    );
+                for name in *measured {
+                    let value = on_gpu(name);
+                    assert!(value > 0.0, "{kind} on {device}: {name} is {value}");
                 }
-                for (name, most) in short.small {
-                    let value = first(&gpu, name);
-                    assert!(
-                        value.is_some_and(|value| value <= *most),
-                        "{kind} on {device}: {name} is {value:?}, above {most}"
-                    );
+                for (name, most) in *small {
+                    let value = on_gpu(name);
+                    assert!(value <= *most, "{kind} on {device}: {name} is {value}, above {most}");
                 }
             }
         }

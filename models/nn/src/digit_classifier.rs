@@ -3,6 +3,7 @@
 use crate::baseline::{Layer, Recipe, Trained};
 use crate::cases::Model;
 use crate::data::{DataConfig, Dataset, Examples, Labelled};
+use crate::flat_params::values;
 use crate::{baseline, data};
 use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor, TensorData};
@@ -59,8 +60,8 @@ impl Classifier for DigitClassifier {
             Ok(classes.iter::<i64>().map(|class| class as usize).collect())
         };
         Ok(SuspendedForward {
-            operands: operands.into_iter().map(numbers).collect(),
-            result: numbers(result),
+            operands: operands.into_iter().map(values).collect(),
+            result: values(result),
             pixels: fresh.inputs.chunks(fresh.features).map(<[f32]>::to_vec).collect(),
             width: fresh.features.isqrt(),
             truth: fresh.labels.iter().map(|label| *label as usize).collect(),
@@ -90,11 +91,6 @@ fn digits(seed: u64, count: usize) -> Result<Labelled, NetworkError> {
         Examples::Labelled(labelled) => Ok(labelled),
         Examples::Sequence(_) => Err(NetworkError::Sequence),
     }
-}
-
-/// The numbers of a tensor, row by row.
-fn numbers(tensor: Tensor<2>) -> Vec<f32> {
-    tensor.into_data().iter::<f32>().collect()
 }
 
 #[cfg(test)]

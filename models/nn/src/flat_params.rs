@@ -117,6 +117,11 @@ fn read(pieces: Vec<Tensor<1>>, count: usize) -> Result<Vec<f32>, ReadError> {
     numbers(Tensor::cat(pieces, 0), count)
 }
 
+/// The numbers of a tensor on a device that does not fail.
+pub fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.into_data().iter::<f32>().collect()
+}
+
 /// The numbers of a tensor, which must be `count`.
 pub fn numbers<const D: usize>(tensor: Tensor<D>, count: usize) -> Result<Vec<f32>, ReadError> {
     let read = workers::read(tensor).map_err(|error| ReadError(error.to_string()))?;

@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 
-/// A candidate in the plane of both wishes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Tradeoff {
     pub(super) latency: f64,
@@ -62,8 +61,7 @@ fn ranks(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let values: Vec<f64> = values.collect();
     let rank = |one: &f64| {
         let of = |wanted: Ordering| {
-            let found = values.iter().filter(|other| other.total_cmp(one) == wanted);
-            found.count() as f64
+            values.iter().filter(|other| other.total_cmp(one) == wanted).count() as f64
         };
         of(Ordering::Less) + (of(Ordering::Equal) + 1.0) / 2.0
     };

@@ -19,19 +19,17 @@ use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{DeviceId, LabError, Params, Run};
 use mlsys_nn::baseline::Recipe;
-use mlsys_nn::data;
-use mlsys_nn::data::{Batches, DataConfig, Dataset, Examples};
+use mlsys_nn::data::{self, Batches, DataConfig, Dataset, Examples};
 use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_nn::networks::{Activation, Initialization};
 use mlsys_nn::train::{Activations, EvaluationSet, Measuring, Trainer, data_error};
 
 use self::front::Tradeoff;
-use self::measure::{Clock, chip};
-use self::space::{Budget, Candidate, Method, Proposals, Scored};
-use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, known, known_point, point};
+use self::measure::chip;
+use self::space::{Candidate, Method, Proposals, Scored};
+use crate::roof::Roof;
+use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, known, known_point, point};
 
-/// Lab `architecture-search`.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?
         .reading::<Setup>()?
@@ -54,7 +52,8 @@ struct Setup {
 #[derive(Clone, Debug, PartialEq)]
 struct Knobs {
     evaluations: usize,
-    clock: Clock,
+    /// The chip by whose roof latency is modelled; without one it is measured.
+    chip: Option<Roof>,
     /// Images of an inference.
     images: usize,
     budgets: Budgets,
@@ -69,7 +68,6 @@ struct LiveParams {
     budgets: Budgets,
 }
 
-/// What a candidate may take at most.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 struct Budgets {
     #[serde(rename = "max_latency_seconds")]
@@ -78,7 +76,6 @@ struct Budgets {
     parameters: Option<u64>,
 }
 
-/// The kind of clock that parameter `latency` names.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum LatencySource {
@@ -109,9 +106,9 @@ impl Knobs {
         let own: LiveParams = params.read()?;
         Ok(Self {
             evaluations: own.evaluations,
-            clock: match own.latency {
-                LatencySource::Measured => Clock::Measured,
-                LatencySource::Modelled => Clock::Modelled(chip(&own.gpu)?),
+            chip: match own.latency {
+                LatencySource::Measured => None,
+                LatencySource::Modelled => Some(chip(&own.gpu)?),
             },
             images: own.latency_batch,
             budgets: own.budgets,
@@ -120,11 +117,11 @@ impl Knobs {
 }
 
 impl Budgets {
-    /// Whether a network that takes so much meets them.
-    fn judge(&self, seconds: f64, parameters: u64) -> Budget {
+    /// Whether a network takes more.
+    fn exceeded(&self, seconds: f64, parameters: u64) -> bool {
         let late = self.seconds.is_some_and(|most| seconds > most);
         let large = self.parameters.is_some_and(|most| parameters > most);
-        if late || large { Budget::Over } else { Budget::Within }
+        late || large
     }
 }
 
@@ -139,17 +136,14 @@ struct Evaluated {
     flops: u64,
     accuracy: f64,
     measured: f64,
-    /// Seconds by the chosen clock.
     latency: f64,
-    /// Seconds by the yardstick.
     by_yardstick: f64,
-    budget: Budget,
+    is_over_budget: bool,
 }
 
-/// The settings that the run began with, by which the dominated area is measured throughout, so that its curve has one
-/// right end.
+/// The settings that the run began with: the dominated area is measured by them throughout.
 struct Yardstick {
-    clock: Clock,
+    chip: Option<Roof>,
     /// Images of an inference.
     images: usize,
     /// The right end, in seconds.
@@ -182,42 +176,35 @@ impl Session {
         must_fit(budget, &setup, &knobs)?;
         let device = device::open(run.device)?;
         let data = data::load(&setup.data()).map_err(data_error)?;
-        let mut session = Self {
+        let images = knobs.images;
+        let slowest = match &knobs.chip {
+            Some(roof) => measure::slowest(images, roof),
+            None => {
+                let (largest, place) = (Candidate::largest(), (run.device, &device));
+                2.0 * measure::measured(largest, images, place, || run.control.interrupted())?
+            }
+        };
+        run.scalar("candidates", space::SIZE as i64);
+        Ok(Self {
             proposals: Proposals::new(setup.method, setup.population, setup.seed),
             judged: EvaluationSet::new(&data.held_out, &device),
             train: data.train,
             budget,
             id: run.device,
             tried: Vec::new(),
-            yardstick: Yardstick {
-                clock: knobs.clock.clone(),
-                images: knobs.images,
-                slowest: f64::NAN,
-            },
+            yardstick: Yardstick { chip: knobs.chip.clone(), images, slowest },
             setup,
             knobs,
             device,
             started,
             steps: Steps::default(),
-        };
-        session.yardstick.slowest = session.slowest(run)?;
-        run.scalar("candidates", space::SIZE as i64);
-        Ok(session)
+        })
     }
 
     fn wanted(&self) -> usize {
         match self.setup.method {
             Method::Exhaustive => space::SIZE,
             Method::Random | Method::Evolution => self.knobs.evaluations,
-        }
-    }
-
-    /// The latency at which the dominated area ends.
-    fn slowest(&self, run: &Run<'_>) -> Result<f64, LabError> {
-        let images = self.yardstick.images;
-        match &self.yardstick.clock {
-            Clock::Modelled(roof) => Ok(measure::slowest(images, roof)),
-            Clock::Measured => Ok(2.0 * self.time(run, Candidate::largest(), images)?),
         }
     }
 
@@ -228,17 +215,12 @@ impl Session {
     }
 
     /// Seconds of a candidate by the yardstick, given those of now on the device at hand.
-    fn by_yardstick(
-        &self,
-        run: &Run<'_>,
-        candidate: Candidate,
-        measured: f64,
-    ) -> Result<f64, LabError> {
+    fn by_yardstick(&self, run: &Run<'_>, one: Candidate, measured: f64) -> Result<f64, LabError> {
         let images = self.yardstick.images;
-        match &self.yardstick.clock {
-            Clock::Modelled(roof) => Ok(measure::modelled(candidate, images, roof)),
-            Clock::Measured if images == self.knobs.images => Ok(measured),
-            Clock::Measured => self.time(run, candidate, images),
+        match &self.yardstick.chip {
+            Some(roof) => Ok(measure::modelled(one, images, roof)),
+            None if images == self.knobs.images => Ok(measured),
+            None => self.time(run, one, images),
         }
     }
 
@@ -246,21 +228,18 @@ impl Session {
     fn weigh(&mut self, index: usize) {
         let knobs = &self.knobs;
         let Some(tried) = self.tried.get_mut(index) else { return };
-        tried.latency = match &knobs.clock {
-            Clock::Measured => tried.measured,
-            Clock::Modelled(roof) => measure::modelled(tried.candidate, knobs.images, roof),
-        };
-        tried.budget = knobs.budgets.judge(tried.latency, tried.parameters);
+        let modelled = |roof: &Roof| measure::modelled(tried.candidate, knobs.images, roof);
+        tried.latency = knobs.chip.as_ref().map_or(tried.measured, modelled);
+        tried.is_over_budget = knobs.budgets.exceeded(tried.latency, tried.parameters);
     }
 
     fn accuracy(&self, run: &Run<'_>, candidate: Candidate) -> Result<f64, StepError> {
         let recipe = self.setup.recipe(candidate);
-        let how = recipe.knobs();
-        let learning = self.device.clone().autodiff();
+        let (how, learning) = (recipe.knobs(), self.device.clone().autodiff());
         let network = recipe.architecture.init(Initialization::He, recipe.seed, &learning);
         let batches = Batches::new(recipe.seed, self.train.len());
-        let place = (self.id, learning);
-        let mut trainer = Trainer::new(network, &how, batches, place, Activations::Kept);
+        let mut trainer =
+            Trainer::new(network, &how, batches, (self.id, learning), Activations::Kept);
         for _ in 0..recipe.steps {
             if run.control.interrupted() {
                 return Err(StepError::Stopped);
@@ -272,28 +251,17 @@ impl Session {
 
     fn report(&self, run: &mut Run<'_>) {
         let step = self.tried.len() as u64;
-        let best = |budget: Budget| {
-            let meet = self.tried.iter().filter(|tried| tried.budget <= budget);
-            meet.map(|tried| tried.accuracy).reduce(f64::max)
+        let best = |tried: &mut dyn Iterator<Item = &Evaluated>| {
+            tried.map(|tried| tried.accuracy).reduce(f64::max)
         };
+        let mut within = self.tried.iter().filter(|tried| !tried.is_over_budget);
+        known_point(run, "best_accuracy", step, best(&mut self.tried.iter()));
+        known_point(run, "best_within_budget", step, best(&mut within));
         let places = self.tried.iter();
         let places = places.map(|of| Tradeoff { latency: of.by_yardstick, accuracy: of.accuracy });
         let places: Vec<Tradeoff> = places.collect();
         let area = front::hypervolume(&places, self.yardstick.slowest);
-        known_point(run, "best_accuracy", step, best(Budget::Over));
-        known_point(run, "best_within_budget", step, best(Budget::Within));
         point(run, "hypervolume", step, area);
-    }
-
-    fn report_all(&self, run: &mut Run<'_>) {
-        let places: Vec<Tradeoff> = self.tried.iter().map(Evaluated::place).collect();
-        let members = panels::front_of(&self.tried);
-        run.scalar("evaluated", self.tried.len() as i64);
-        run.scalar("front_size", members.len() as i64);
-        run.scalar("front_is_valid", front::is_valid(&places, &members));
-        let tried = self.tried.iter();
-        let pairs: Vec<(f64, f64)> = tried.map(|x| (x.flops as f64, x.measured)).collect();
-        known(run, "rank_correlation", front::rank_correlation(&pairs));
     }
 }
 
@@ -317,24 +285,19 @@ impl SteppedLab for Session {
     fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
         let before = std::mem::replace(&mut self.knobs, knobs);
         if before.images != self.knobs.images {
-            let images = self.knobs.images;
             for index in 0..self.tried.len() {
-                let seconds = self.time(run, self.tried[index].candidate, images)?;
-                self.tried[index].measured = seconds;
+                let candidate = self.tried[index].candidate;
+                self.tried[index].measured = self.time(run, candidate, self.knobs.images)?;
             }
         }
-        for index in 0..self.tried.len() {
-            self.weigh(index);
-        }
+        (0..self.tried.len()).for_each(|index| self.weigh(index));
         Ok(())
     }
 
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let known: Vec<Scored> = self.tried.iter().map(Evaluated::known).collect();
         // None is left: there is nothing to do but to end.
-        let Some(candidate) = self.proposals.next(&known) else {
-            return Err(StepError::Stopped);
-        };
+        let Some(candidate) = self.proposals.next(&known) else { return Err(StepError::Stopped) };
         let (nth, all) = (self.tried.len() + 1, self.wanted());
         run.status(format!("training {nth} of {all}: {}", candidate.name()));
         let accuracy = self.accuracy(run, candidate)?;
@@ -348,7 +311,7 @@ impl SteppedLab for Session {
             measured,
             latency: f64::NAN,
             by_yardstick: self.by_yardstick(run, candidate, measured)?,
-            budget: Budget::Within,
+            is_over_budget: false,
         });
         self.steps.done += 1;
         self.weigh(self.tried.len() - 1);
@@ -365,7 +328,14 @@ impl SteppedLab for Session {
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         run.status("");
-        self.report_all(run);
+        let places: Vec<Tradeoff> = self.tried.iter().map(Evaluated::place).collect();
+        let members = panels::front_of(&self.tried);
+        run.scalar("evaluated", self.tried.len() as i64);
+        run.scalar("front_size", members.len() as i64);
+        run.scalar("front_is_valid", front::is_valid(&places, &members));
+        let tried = self.tried.iter();
+        let pairs: Vec<(f64, f64)> = tried.map(|x| (x.flops as f64, x.measured)).collect();
+        known(run, "rank_correlation", front::rank_correlation(&pairs));
         run.scalar("device_seconds", self.started.elapsed().as_secs_f64());
         Ok(())
     }
@@ -373,7 +343,11 @@ impl SteppedLab for Session {
 
 impl Evaluated {
     fn known(&self) -> Scored {
-        Scored { candidate: self.candidate, place: self.place(), budget: self.budget }
+        Scored {
+            candidate: self.candidate,
+            place: self.place(),
+            is_over_budget: self.is_over_budget,
+        }
     }
 
     fn place(&self) -> Tradeoff {
@@ -381,7 +355,6 @@ impl Evaluated {
     }
 }
 
-/// Refuses batches that the memory cannot hold with the largest network.
 fn must_fit(budget: MemoryBudget, setup: &Setup, knobs: &Knobs) -> Result<(), LabError> {
     let largest = Candidate::largest().config();
     // It learns, is judged by all fresh digits at once, and is timed, one after the other.

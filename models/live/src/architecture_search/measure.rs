@@ -9,28 +9,7 @@ use mlsys_lab::{DeviceId, LabError};
 use mlsys_nn::networks::{Activation, Initialization};
 
 use super::space::Candidate;
-use crate::roof::{self, Roof, short};
-
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Clock {
-    Measured,
-    Modelled(Roof),
-}
-
-impl Clock {
-    /// As an axis names it.
-    pub(super) fn name(&self) -> String {
-        let chip = self.chip().map(|chip| format!("modelled {chip} latency"));
-        chip.unwrap_or_else(|| "measured latency here".to_owned())
-    }
-
-    pub(super) fn chip(&self) -> Option<String> {
-        match self {
-            Self::Measured => None,
-            Self::Modelled(roof) => Some(short(&roof.name)),
-        }
-    }
-}
+use crate::roof::{self, Roof};
 
 pub(super) fn chip(name: &str) -> Result<Roof, LabError> {
     roof::printed(name, Precision::Fp32).ok_or_else(|| {
@@ -49,7 +28,6 @@ pub(super) fn modelled(candidate: Candidate, images: usize, roof: &Roof) -> f64 
     costs.map(|of| roof.seconds(of.flops(images) as f64, of.bytes(images) as f64)).sum()
 }
 
-/// The slowest of the space by the model.
 pub(super) fn slowest(images: usize, roof: &Roof) -> f64 {
     let all = Candidate::all().into_iter();
     all.map(|candidate| modelled(candidate, images, roof)).fold(0.0, f64::max)

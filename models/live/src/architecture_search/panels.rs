@@ -5,8 +5,8 @@ use mlsys_lab::frame::{Better, Dimension, Frame, Scatter, Table};
 use mlsys_lab::median;
 use mlsys_lab::picture::{axis, line, log_axis, point, scatter};
 
-use super::space::Budget;
 use super::{Evaluated, Knobs};
+use crate::roof::short;
 
 pub(super) type Picture = fn(&[Evaluated], &Knobs) -> Frame;
 
@@ -20,7 +20,7 @@ pub(super) fn front_of(tried: &[Evaluated]) -> Vec<usize> {
 
 fn plane(tried: &[Evaluated], latency: &str) -> Scatter {
     let place = |tried: &Evaluated| {
-        let series = usize::from(tried.budget == Budget::Over);
+        let series = usize::from(tried.is_over_budget);
         point(tried.latency, tried.accuracy, tried.candidate.opened(), series)
     };
     Scatter {
@@ -31,9 +31,15 @@ fn plane(tried: &[Evaluated], latency: &str) -> Scatter {
     }
 }
 
+fn chip(knobs: &Knobs) -> Option<String> {
+    knobs.chip.as_ref().map(|roof| short(&roof.name))
+}
+
 /// Accuracy against latency, with the budgets.
 fn front(tried: &[Evaluated], knobs: &Knobs) -> Frame {
-    let mut picture = plane(tried, &knobs.clock.name());
+    let modelled = chip(knobs).map(|chip| format!("modelled {chip} latency"));
+    let latency = modelled.as_deref().unwrap_or("measured latency here");
+    let mut picture = plane(tried, latency);
     let budgets = &knobs.budgets;
     if let (Some(most), [_, ..]) = (budgets.seconds.filter(|most| *most > 0.0), tried) {
         let accuracies = || tried.iter().map(|tried| tried.accuracy);
@@ -53,13 +59,13 @@ fn front(tried: &[Evaluated], knobs: &Knobs) -> Frame {
 /// Every candidate in the order in which they were tried, its time by the chosen chip's model and on the device at hand.
 fn candidates(tried: &[Evaluated], knobs: &Knobs) -> Frame {
     let front = front_of(tried);
-    let chip = knobs.clock.chip();
+    let chip = chip(knobs);
     let row = |(index, tried): (usize, &Evaluated)| {
-        let standing = match (front.contains(&index), tried.budget) {
-            (true, Budget::Within) => "yes",
-            (true, Budget::Over) => "yes, over budget",
-            (false, Budget::Within) => "",
-            (false, Budget::Over) => "over budget",
+        let standing = match (front.contains(&index), tried.is_over_budget) {
+            (true, false) => "yes",
+            (true, true) => "yes, over budget",
+            (false, false) => "",
+            (false, true) => "over budget",
         };
         let mut row: Vec<Value> = vec![
             tried.candidate.name().into(),

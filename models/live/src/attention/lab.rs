@@ -11,14 +11,13 @@ mod tests;
 mod tiles;
 mod variants;
 
-use std::hint::black_box;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use burn::tensor::{Device, Tensor};
 use mlsys_device as device;
 use mlsys_device::memory;
-use mlsys_device::meter::Workload;
+use mlsys_device::meter::computing;
 use mlsys_device::timing::{Pace, RepeatTimer};
 use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
@@ -27,11 +26,10 @@ use mlsys_nn::memory_budget::MemoryBudget;
 use serde::Deserialize;
 
 use self::exact::RandomInputs;
-use self::tiles::{AttentionMask, Causality, Tiling};
-use self::variants::{Comparison, Hidden, Inputs, Probe, TIMED, TimedLength};
+use self::tiles::{AttentionMask, Tiling};
+use self::variants::{Comparison, Hidden, Inputs, Probe, TIMED, TimedLength, VARIANTS};
 use crate::sizes::sizes;
-use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
+use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, known_point, point};
 
 /// Lab `attention`: stored scores, tiles with a running softmax, a sliding window and a linear kernel, compared and timed.
 pub fn lab() -> Result<LiveLab, SchemaError> {
@@ -56,8 +54,7 @@ struct Setup {
     sequence: usize,
     #[serde(rename = "head_dim")]
     width: usize,
-    #[serde(rename = "causal")]
-    ahead: Causality,
+    causal: bool,
     #[serde(skip)]
     sweep: Vec<usize>,
     repetitions: usize,
@@ -77,7 +74,7 @@ impl Setup {
     }
 
     fn full_mask(&self) -> AttentionMask {
-        AttentionMask { ahead: self.ahead, window: None }
+        AttentionMask { causal: self.causal, window: None }
     }
 
     /// `[heads, sequence, width]`.
@@ -89,8 +86,7 @@ impl Setup {
         self.sweep.iter().copied().fold(self.sequence, usize::max)
     }
 
-    /// Bytes that the run takes at most, or a little more: scores, their exponentials, a mask that is spread over all heads, and
-    /// the inputs with what is made of them.
+    /// Bytes that the run takes at most: scores, exponentials, a mask spread over all heads, inputs and results.
     fn bytes(&self) -> u64 {
         let [heads, n, d] = self.shape(self.longest()).map(|x| x as u64);
         4 * (4 * heads * n * n + 16 * heads * n * d)
@@ -107,47 +103,21 @@ impl Setup {
         4 * self.heads as u64 * (d * d + d)
     }
 
-    /// 4 * heads * N² * d: two products, q kᵀ and shares times v, without what a causal mask saves.
-    fn softmax_flops(&self) -> u64 {
-        let [heads, n, d] = self.shape(self.sequence).map(|x| x as u64);
-        4 * heads * n * n * d
-    }
-
-    /// 4 * heads * N * d²
-    fn linear_flops(&self) -> u64 {
-        let [heads, n, d] = self.shape(self.sequence).map(|x| x as u64);
-        4 * heads * n * d * d
-    }
-
-    /// Elements of one head that the stored scores move: 4Nd for q, k, v and the output, 4N² for scores and shares, each
-    /// written and read.
-    fn naive_accesses(&self) -> u64 {
+    /// Elements of one head that each way of [`VARIANTS`] moves:
+    /// - with stored scores 4Nd for q, k, v and the output, and 4N² for scores and shares, each written and read;
+    /// - by tiles queries and outputs once, keys and values once for each row of tiles;
+    /// - over a window of keys and values only the tiles of which something is seen;
+    /// - with the linear kernel, which keeps its sums on chip, every input and output once.
+    fn accesses(&self, knobs: &Knobs) -> [u64; 4] {
         let [_, n, d] = self.shape(self.sequence).map(|x| x as u64);
-        4 * n * d + 4 * n * n
-    }
-
-    /// The same by tiles: queries and outputs once, keys and values once for each row of tiles.
-    fn tiled_accesses(&self, tiling: Tiling) -> u64 {
-        let [_, n, d] = self.shape(self.sequence).map(|x| x as u64);
-        2 * n * d + 2 * n * d * n.div_ceil(tiling.rows as u64)
-    }
-
-    /// The same over a window: of keys and values only the tiles of which something is seen.
-    fn window_accesses(&self, knobs: &Knobs) -> u64 {
-        let [_, n, d] = self.shape(self.sequence).map(|x| x as u64);
+        let bands = n.div_ceil(knobs.tiling.rows as u64);
         let tiles = knobs.tiling.tiles(self.sequence, self.window_mask(knobs));
         let keys: u64 = tiles.map(|tile| tile.keys.len() as u64).sum();
-        2 * n * d + 2 * d * keys
-    }
-
-    /// The same with the linear kernel, which keeps its sums on chip: every input and output once.
-    fn linear_accesses(&self) -> u64 {
-        let [_, n, d] = self.shape(self.sequence).map(|x| x as u64);
-        4 * n * d
+        [4 * n * d + 4 * n * n, 2 * n * d * (1 + bands), 2 * n * d + 2 * d * keys, 4 * n * d]
     }
 
     fn window_mask(&self, knobs: &Knobs) -> AttentionMask {
-        AttentionMask { ahead: self.ahead, window: Some(knobs.window) }
+        AttentionMask { causal: self.causal, window: Some(knobs.window) }
     }
 }
 
@@ -236,14 +206,20 @@ impl Session {
     /// Reports what the four ways found and what they cost by formula.
     fn compare(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let (setup, knobs) = (&self.setup, &self.knobs);
-        self.compared.report(run);
+        for (variant, difference) in VARIANTS.iter().zip(self.compared.differences) {
+            run.scalar(&format!("{variant}_difference"), difference);
+        }
+        run.scalar("non_finite_without_max", self.compared.non_finite as i64);
+        let [heads, n, d] = setup.shape(setup.sequence).map(|x| x as u64);
+        let [stored, by_tiles, ..] = setup.accesses(knobs);
         for (name, value) in [
             ("naive_score_bytes", setup.naive_score_bytes(setup.sequence)),
             ("tiled_score_bytes", knobs.tiled_score_bytes()),
-            ("softmax_flops", setup.softmax_flops()),
-            ("linear_flops", setup.linear_flops()),
-            ("naive_accesses", setup.naive_accesses()),
-            ("tiled_accesses", setup.tiled_accesses(knobs.tiling)),
+            // Two products, q kᵀ and shares times v, without what a causal mask saves.
+            ("softmax_flops", 4 * heads * n * n * d),
+            ("linear_flops", 4 * heads * n * d * d),
+            ("naive_accesses", stored),
+            ("tiled_accesses", by_tiles),
         ] {
             run.scalar(name, value as i64);
         }
@@ -269,14 +245,10 @@ impl Session {
         let bytes = bytes.map(|variant| self.most_bytes(variant.as_ref()?, &interrupted));
         let mut clocks = Vec::new();
         for variant in variants {
+            let interrupted = run.control.interruption();
             let clock = variant.map(|work| {
-                let timed = Timed {
-                    device: self.device.clone(),
-                    id: self.id,
-                    work,
-                    interrupted: Box::new(run.control.interruption()),
-                };
-                RepeatTimer::warm_up(Box::new(timed), PACE)
+                let work = move || work(&mut || unless(interrupted()));
+                RepeatTimer::warm_up(computing(&self.device, self.id, work), PACE)
             });
             clocks.push(clock.transpose()?);
             if run.control.must_end().is_some() {
@@ -294,7 +266,7 @@ impl Session {
         hidden: Option<&Hidden>,
         sequence: usize,
     ) -> [Option<Work>; 3] {
-        let (tiling, mask, ahead) = (self.knobs.tiling, self.setup.full_mask(), self.setup.ahead);
+        let (tiling, mask) = (self.knobs.tiling, self.setup.full_mask());
         let hidden = hidden.cloned();
         let [stored, by_tiles, kernel] = [(); 3].map(|()| inputs.clone());
         let tiles = tiling.count(sequence);
@@ -308,7 +280,7 @@ impl Session {
         [
             Some(Box::new(move |probe| Some(stored.naive(hidden.as_ref(), probe)))),
             (tiles <= MOST_TILES).then_some(tiled),
-            Some(Box::new(move |probe| Some(kernel.linear(ahead, probe)))),
+            Some(Box::new(move |probe| Some(kernel.linear(mask, probe)))),
         ]
     }
 
@@ -329,12 +301,9 @@ impl Session {
         let step = self.swept.len() as u64 + 1;
         point(run, "length", step, found.sequence as f64);
         for ((variant, seconds), bytes) in TIMED.iter().zip(found.seconds).zip(found.bytes) {
-            if let Some(seconds) = seconds {
-                point(run, &format!("{variant}_seconds"), step, seconds);
-            }
-            if let Some(bytes) = bytes {
-                point(run, &format!("{variant}_bytes"), step, bytes as f64);
-            }
+            known_point(run, &format!("{variant}_seconds"), step, seconds);
+            let bytes = bytes.map(|bytes| bytes as f64);
+            known_point(run, &format!("{variant}_bytes"), step, bytes);
         }
         self.swept.push(found);
         let at = (step, FrameTrigger::Running);
@@ -446,29 +415,3 @@ fn unless(is_ended: bool) -> ControlFlow<()> {
 
 /// One of the ways, as work; it finds nothing if it is ended.
 type Work = Box<dyn Fn(Probe<'_>) -> Option<Tensor<3>>>;
-
-struct Timed {
-    device: Device,
-    id: DeviceId,
-    work: Work,
-    interrupted: Box<dyn Fn() -> bool>,
-}
-
-impl Workload for Timed {
-    fn amount(&self) -> f64 {
-        1.0
-    }
-
-    fn time(&mut self, passes: u64) -> Result<f64, LabError> {
-        device::sync(&self.device, self.id)?;
-        let started = Instant::now();
-        for _ in 0..passes {
-            let found = (self.work)(&mut || unless((self.interrupted)()));
-            if black_box(found).is_none() {
-                break;
-            }
-        }
-        device::sync(&self.device, self.id)?;
-        Ok(started.elapsed().as_secs_f64())
-    }
-}

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use mlsys_lab::Frame;
 use mlsys_lab::frame::{Bar, Bars, CellRow, Cells, FrameSequence, Pane, Scale, ScatterPoint, Tone};
-use mlsys_lab::picture::{self, axis, bars, kinds, line, log_axis, pane, point, scatter};
+use mlsys_lab::picture::{self, axis, bar, bars, kinds, line, log_axis, pane, point, scatter};
 use mlsys_lab::value::significant;
 use mlsys_sim::inference::RunningSoftmax;
 
 use super::exact::{RandomInputs, scores};
-use super::tiles::{AttentionMask, Tile};
+use super::tiles::{AttentionMask, Tile, pieces};
 use super::variants::{Comparison, TIMED, TimedLength, VARIANTS};
 use super::{Knobs, Session, Setup};
 
@@ -23,22 +23,18 @@ pub(super) const ALL: [(&str, Picture); 4] = [
 ];
 
 fn traffic(setup: &Setup, knobs: &Knobs) -> Frame {
-    let naive = setup.naive_accesses();
-    let bar = |label: &str, elements: u64, what: &str| Bar {
-        label: label.to_owned(),
-        value: Some(elements as f64),
-        remark: match what {
+    let accesses = setup.accesses(knobs);
+    let [naive, ..] = accesses.map(|elements| elements as f64);
+    let functions = ["", "same function", "another one", "another one"];
+    let all = VARIANTS.into_iter().zip(accesses).zip(functions);
+    let all = all.map(|((label, elements), function)| {
+        let remark = match function {
             "" => String::new(),
-            what => format!("{:.2}, {what}", elements as f64 / naive as f64),
-        },
-    };
-    let all = vec![
-        bar("naive", naive, ""),
-        bar("tiled", setup.tiled_accesses(knobs.tiling), "same function"),
-        bar("window", setup.window_accesses(knobs), "another one"),
-        bar("linear", setup.linear_accesses(), "another one"),
-    ];
-    bars("elements", all)
+            function => format!("{:.2}, {function}", elements as f64 / naive),
+        };
+        bar(label, elements as f64, remark)
+    });
+    bars("elements", all.collect())
 }
 
 pub(super) fn growth(session: &Session) -> Option<Frame> {
@@ -79,9 +75,7 @@ type Curve = Vec<(f64, f64)>;
 
 /// Lines of slope 2 and 1 through the last points of the naive and the linear variant.
 fn slopes(swept: &[TimedLength]) -> Vec<(&'static str, Curve)> {
-    let (Some(first), Some(last)) = (swept.first(), swept.last()) else {
-        return Vec::new();
-    };
+    let (Some(first), Some(last)) = (swept.first(), swept.last()) else { return Vec::new() };
     let [from, to] = [first, last].map(|timed| timed.sequence as f64);
     let through = |(name, variant, slope): (&'static str, usize, i32)| {
         let end = last.seconds[variant]?;
@@ -93,8 +87,7 @@ fn slopes(swept: &[TimedLength]) -> Vec<(&'static str, Curve)> {
 /// What the last query of the first head finds by each variant, number by number, and how far off all are.
 fn output(compared: &Comparison) -> Frame {
     let found = compared.last.iter().enumerate().flat_map(|(series, found)| {
-        let numbers = found.iter().enumerate();
-        numbers.map(move |(at, y)| point(at as f64, f64::from(*y), "", series))
+        found.iter().enumerate().map(move |(at, y)| point(at as f64, f64::from(*y), "", series))
     });
     let exact = compared.exact.iter().enumerate().map(|(at, y)| (at as f64, *y));
     let found = scatter(
@@ -147,9 +140,7 @@ fn tile_sequence(setup: &Setup, knobs: &Knobs, drawn: &RandomInputs) -> Frame {
     let at_once = tiles.len().div_ceil(STILLS).max(1);
     let bands = tiles.chunk_by(|a, b| a.queries == b.queries);
     for some in bands.flat_map(|band| band.chunks(at_once)) {
-        let (Some(first), Some(last)) = (some.first(), some.last()) else {
-            continue;
-        };
+        let (Some(first), Some(last)) = (some.first(), some.last()) else { continue };
         let keys = first.keys.start..last.keys.end;
         let together = Tile { queries: first.queries.clone(), keys };
         stills.push(grid.still(drawn, knobs, &mut rows, together, some.len()));
@@ -186,22 +177,18 @@ impl Grid {
             (0..each).map(move |k| band.start + (k + 1) * band.len() / each - 1)
         });
         let tiles = setup.sequence.div_ceil(tiling.columns);
-        let (columns, group, wide) = if tiles <= COLUMNS {
+        let (whole, wide, group) = if tiles <= COLUMNS {
             let each = (COLUMNS / tiles.max(1)).clamp(1, tiling.columns);
             let wide = tiling.columns.div_ceil(each);
-            let mut columns = Vec::new();
-            for start in (0..setup.sequence).step_by(tiling.columns) {
-                let end = (start + tiling.columns).min(setup.sequence);
-                let parts = (start..end).step_by(wide);
-                columns.extend(parts.map(|from| from..(from + wide).min(end)));
-            }
-            (columns, tiling.columns.div_ceil(wide), wide)
+            (tiling.columns, wide, tiling.columns.div_ceil(wide))
         } else {
             let wide = tiling.columns * tiles.div_ceil(COLUMNS);
-            let starts = (0..setup.sequence).step_by(wide);
-            let columns = starts.map(|from| from..(from + wide).min(setup.sequence));
-            (columns.collect(), 0, wide)
+            (wide, wide, 0)
         };
+        let parts = |tile: Range<usize>| {
+            tile.clone().step_by(wide).map(move |from| from..(from + wide).min(tile.end))
+        };
+        let columns = pieces(setup.sequence, whole).flat_map(parts).collect();
         Self { mask: setup.full_mask(), queries: queries.collect(), columns, group, wide }
     }
 
@@ -209,8 +196,7 @@ impl Grid {
     fn tiles(&self, setup: &Setup, knobs: &Knobs) -> Vec<Tile> {
         let bands = knobs.tiling.bands(setup.sequence);
         let shown = bands.filter(|band| self.queries.iter().any(|query| band.contains(query)));
-        let tiles = shown.flat_map(|band| knobs.tiling.band(band, setup.sequence, self.mask));
-        tiles.collect()
+        shown.flat_map(|band| knobs.tiling.band(band, setup.sequence, self.mask)).collect()
     }
 
     /// The picture after a tile, or after several of one row.
@@ -247,17 +233,13 @@ impl Grid {
             1 => String::new(),
             count => format!(", {count} tiles at once"),
         };
-        let found = match (knew, there) {
-            (0, _) => "the first scores of these rows".to_owned(),
-            (_, there) => format!("the maximum grew in {grew} of {there} rows"),
+        let found = match knew {
+            0 => "the first scores of these rows".to_owned(),
+            _ => format!("the maximum grew in {grew} of {there} rows"),
         };
-        let title = format!(
-            "queries {} to {}, keys {} to {}{tiles}: {found}",
-            tile.queries.start,
-            tile.queries.end - 1,
-            tile.keys.start,
-            tile.keys.end - 1,
-        );
+        let [queries, keys] =
+            [&tile.queries, &tile.keys].map(|of| format!("{} to {}", of.start, of.end - 1));
+        let title = format!("queries {queries}, keys {keys}{tiles}: {found}");
         let cells = Cells {
             across: match self.wide {
                 1 => "key".to_owned(),

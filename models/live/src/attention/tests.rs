@@ -6,11 +6,11 @@ use burn::tensor::Device;
 use mlsys_lab::control::StopReason;
 use mlsys_lab::frame::Frame;
 use mlsys_lab::{Report, RunData, Value};
+use mlsys_nn::flat_params;
 use mlsys_nn::random::Stream;
 use mlsys_sim::inference::RunningSoftmax;
 
 use super::exact::{Exact, scores};
-use super::variants::numbers;
 use super::*;
 use crate::trial::{
     Then, answered, frame, must_be_declared, must_refuse, number, params, run, steered, turn,
@@ -64,7 +64,7 @@ fn the_default_run_is_exact_where_it_says_so() {
 #[test]
 fn tiles_of_any_size_find_what_one_softmax_finds() {
     let mut stream = Stream::new(5, "test");
-    for trial in 0..24 {
+    for trial in 0..64 {
         let heads = 1 + stream.below(3);
         let (sequence, width) = (1 + stream.below(40), 1 + stream.below(12));
         let drawn = RandomInputs::new(trial, [heads, sequence, width]);
@@ -72,15 +72,15 @@ fn tiles_of_any_size_find_what_one_softmax_finds() {
             rows: 1 + stream.below(sequence + 4),
             columns: 1 + stream.below(sequence + 4),
         };
-        let ahead = [Causality::Hidden, Causality::Seen][stream.below(2)];
+        let causal = stream.below(2) == 0;
         let window = [None, Some(1 + stream.below(sequence + 2))][stream.below(2)];
-        let mask = AttentionMask { ahead, window };
+        let mask = AttentionMask { causal, window };
         let exact = Exact::compute(&drawn, mask, 1.0);
         let hidden = Hidden::over(sequence, mask, &Device::flex());
         let naive = inputs(&drawn).naive(hidden.as_ref(), &mut || GO_ON);
         let tiled = inputs(&drawn).tiled(tiling, mask, &mut || GO_ON).unwrap();
         for (name, found) in [("naive", naive), ("tiled", tiled)] {
-            let off = exact.difference(&numbers(found));
+            let off = exact.difference(&flat_params::values(found));
             assert!(off <= 1e-5, "{name} {tiling:?} {mask:?} of {sequence}: {off}");
         }
     }
@@ -103,13 +103,11 @@ fn linear_attention_is_its_own_quadratic_form() {
         if x > 0.0 { x + 1.0 } else { x.exp() }
     };
     // Longer than what is taken at once, and shorter.
-    for (ahead, sequence) in
-        [(Causality::Hidden, 150), (Causality::Hidden, 5), (Causality::Seen, 70)]
-    {
+    for (causal, sequence) in [(true, 150), (true, 5), (false, 70)] {
         let (heads, width) = (2, 6);
         let drawn = RandomInputs::new(3, [heads, sequence, width]);
-        let found = numbers(inputs(&drawn).linear(ahead, &mut || GO_ON));
-        let mask = AttentionMask { ahead, window: None };
+        let mask = AttentionMask { causal, window: None };
+        let found = flat_params::values(inputs(&drawn).linear(mask, &mut || GO_ON));
         for head in 0..heads {
             for query in 0..sequence {
                 let q = drawn.vector(&drawn.q, head, query);
@@ -136,20 +134,16 @@ fn one_picture_per_tile_but_not_of_thousands() {
     let Frame::FrameSequence(film) = frame(&data, "scores") else { panic!("scores") };
     // Of 4 x 3 tiles, those that a causal mask leaves.
     assert_eq!(film.stills.len(), 1 + 2 + 2 + 3);
-    let Frame::Cells(last) = &film.stills.last().unwrap().frame else {
-        panic!("no cells");
-    };
+    let Frame::Cells(last) = &film.stills.last().unwrap().frame else { panic!("no cells") };
     let drawn = RandomInputs::new(1, [2, 64, 32]);
-    let mask = AttentionMask { ahead: Causality::Hidden, window: None };
+    let mask = AttentionMask { causal: true, window: None };
     let pass = RunningSoftmax::NOTHING.after(&scores(&drawn, 0, 63, 0..64, mask, 1.0));
     let row = last.rows.last().unwrap();
     assert_eq!(row.label, "63");
     let expected = format!("m {:.2} l {:.2}", pass.most, pass.sum);
     assert!(row.remark.starts_with(&expected), "{}", row.remark);
     let most = film.stills.iter().map(|still| {
-        let Frame::Cells(cells) = &still.frame else {
-            panic!("no cells");
-        };
+        let Frame::Cells(cells) = &still.frame else { panic!("no cells") };
         (cells.rows.len(), cells.columns())
     });
     assert!(most.max().unwrap() <= (16, 33));
@@ -192,7 +186,7 @@ fn scores_beyond_memory_are_refused() {
 #[test]
 fn a_stop_is_heard_between_two_tiles() {
     let drawn = RandomInputs::new(1, [1, 6, 2]);
-    let mask = AttentionMask { ahead: Causality::Hidden, window: None };
+    let mask = AttentionMask { causal: true, window: None };
     let mut tiles = 0;
     let ended = inputs(&drawn).tiled(Tiling { rows: 2, columns: 2 }, mask, &mut || {
         tiles += 1;
@@ -204,14 +198,11 @@ fn a_stop_is_heard_between_two_tiles() {
     let mut orders = smallest.into_iter().peekable();
     let set = ["sequence=64", "sweep=[8, 16, 24]", "repetitions=1"];
     let (data, reason) = answered(&lab(), &set, |report| {
-        let Report::Status(status) = report else {
-            return Then::On;
-        };
+        let Report::Status(status) = report else { return Then::On };
         if status.contains("tile 1024 of ") {
             return Then::Stop;
         }
-        let order = orders.next_if(|_| status.starts_with("timing"));
-        order.map_or(Then::On, Then::Order)
+        orders.next_if(|_| status.starts_with("timing")).map_or(Then::On, Then::Order)
     });
     assert_eq!(reason, Some(StopReason::Asked));
     assert_eq!(values(&data, "length").len(), 1);

@@ -5,11 +5,11 @@
 use std::ops::{ControlFlow, Range};
 
 use burn::tensor::{Bool, Device, Tensor, TensorData};
-use mlsys_lab::Run;
+use mlsys_nn::flat_params::values;
 use mlsys_nn::networks::MASKED_SCORE;
 
 use super::exact::{Exact, RandomInputs};
-use super::tiles::{AttentionMask, Causality, Coverage, Tile, Tiling};
+use super::tiles::{AttentionMask, Coverage, Tile, Tiling};
 use super::{Knobs, Setup};
 
 /// Tokens that causal linear attention takes at once.
@@ -88,8 +88,7 @@ impl Inputs {
                 let scores = match mask.coverage(&tile) {
                     Coverage::All | Coverage::Nothing => scores,
                     Coverage::Part => {
-                        let hidden = Hidden::in_tile(&tile, mask, &scores.device());
-                        hidden.fill(scores, MASKED_SCORE)
+                        Hidden::in_tile(&tile, mask, &scores.device()).fill(scores, MASKED_SCORE)
                     }
                 };
                 softmax = Some(Softmax::extend(softmax, scores, v));
@@ -105,17 +104,15 @@ impl Inputs {
 
     /// A product of features in the place of the exponential: f(q) · (f(k)ᵀ v) / f(q) · Σ f(k) with f = elu + 1, which is
     /// positive. Causal, the sums grow along the sequence, some tokens at once.
-    pub(super) fn linear(&self, ahead: Causality, probe: Probe<'_>) -> Tensor<3> {
+    pub(super) fn linear(&self, mask: AttentionMask, probe: Probe<'_>) -> Tensor<3> {
         let (q, k) = (feature(self.q.clone()), feature(self.k.clone()));
-        match ahead {
-            Causality::Seen => {
-                let state = k.clone().swap_dims(1, 2).matmul(self.v.clone());
-                let total = k.sum_dim(1).swap_dims(1, 2);
-                let _ = probe();
-                q.clone().matmul(state) / q.matmul(total)
-            }
-            Causality::Hidden => self.linear_causal(q, k, probe),
+        if mask.causal {
+            return self.linear_causal(q, k, probe);
         }
+        let state = k.clone().swap_dims(1, 2).matmul(self.v.clone());
+        let total = k.sum_dim(1).swap_dims(1, 2);
+        let _ = probe();
+        q.clone().matmul(state) / q.matmul(total)
     }
 
     fn linear_causal(&self, q: Tensor<3>, k: Tensor<3>, probe: Probe<'_>) -> Tensor<3> {
@@ -124,20 +121,14 @@ impl Inputs {
         let mut state = Tensor::<3>::zeros([heads, width, width], &device);
         let mut total = Tensor::<3>::zeros([heads, width, 1], &device);
         let tiling = Tiling { rows: CHUNK, columns: CHUNK };
-        let mask = AttentionMask { ahead: Causality::Hidden, window: None };
+        let mask = AttentionMask { causal: true, window: None };
         let mut chunks = Vec::new();
-        let mut known: Option<(usize, Hidden)> = None;
+        let triangle =
+            |n: usize| Hidden::in_tile(&Tile { queries: 0..n, keys: 0..n }, mask, &device);
+        let whole = triangle(CHUNK);
         for own in tiling.bands(self.sequence()) {
             let (q, k, v) = (cut(&q, &own), cut(&k, &own), cut(&self.v, &own));
-            let hidden = match &known {
-                Some((length, hidden)) if *length == own.len() => hidden.clone(),
-                Some(_) | None => {
-                    let tile = Tile { queries: 0..own.len(), keys: 0..own.len() };
-                    let hidden = Hidden::in_tile(&tile, mask, &device);
-                    known = Some((own.len(), hidden.clone()));
-                    hidden
-                }
-            };
+            let hidden = if own.len() == CHUNK { whole.clone() } else { triangle(own.len()) };
             let near = hidden.fill(q.clone().matmul(k.clone().swap_dims(1, 2)), 0.0);
             let found = q.clone().matmul(state.clone()) + near.clone().matmul(v.clone());
             chunks.push(found / (q.matmul(total.clone()) + near.sum_dim(2)));
@@ -150,7 +141,6 @@ impl Inputs {
     }
 }
 
-/// The pairs that do not count, `[1, queries, keys]`.
 #[derive(Clone)]
 pub(super) struct Hidden(Tensor<3, Bool>);
 
@@ -245,10 +235,10 @@ impl Comparison {
             inputs.naive(hidden.as_ref(), &mut || ControlFlow::Continue(())),
             inputs.tiled(knobs.tiling, mask, probe)?,
             inputs.tiled(knobs.tiling, windowed, probe)?,
-            inputs.linear(setup.ahead, &mut || ControlFlow::Continue(())),
+            inputs.linear(mask, &mut || ControlFlow::Continue(())),
         ]
-        .map(numbers);
-        let without_max = numbers(inputs.without_max(hidden.as_ref()));
+        .map(values);
+        let without_max = values(inputs.without_max(hidden.as_ref()));
         let exact = Exact::compute(random, mask, knobs.logit_scale);
         let end = setup.sequence * setup.width;
         Some(Self {
@@ -258,17 +248,6 @@ impl Comparison {
             exact: exact.last().to_vec(),
         })
     }
-
-    pub(super) fn report(&self, run: &mut Run<'_>) {
-        for (variant, difference) in VARIANTS.iter().zip(self.differences) {
-            run.scalar(&format!("{variant}_difference"), difference);
-        }
-        run.scalar("non_finite_without_max", self.non_finite as i64);
-    }
-}
-
-pub(super) fn numbers(tensor: Tensor<3>) -> Vec<f32> {
-    tensor.into_data().iter::<f32>().collect()
 }
 
 #[derive(Clone, Debug, Default)]

@@ -15,10 +15,8 @@ use mlsys_nn::random::Stream;
 use super::Setup;
 
 pub(super) struct Real {
-    /// Without autodiff.
+    /// With autodiff.
     network: Network,
-    /// With it.
-    learning: Network,
     /// The same weights in f64 on the CPU, to be nudged.
     exact: Network,
     host: Device,
@@ -29,8 +27,7 @@ pub(super) struct Real {
     device: Device,
 }
 
-/// A network and a batch are given values only if they fit: numbers of weights and of all results of a forward pass,
-/// which the replay holds at once, and operations.
+/// The replay is done up to so many weights and results, which it holds at once, and operations.
 const MOST_NUMBERS: u64 = 20_000_000;
 const MOST_FLOPS: u64 = 2_000_000_000;
 
@@ -53,24 +50,21 @@ impl Real {
         let [batch, of_one] = setup.input();
         let classes = setup.classes();
         let mut stream = Stream::new(setup.seed, "capture/inputs");
+        let count = batch * of_one;
         let (values, rows): (Vec<f32>, usize) = match setup.architecture {
             Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_) => {
-                let draw = |_| stream.normal() as f32;
-                ((0..batch * of_one).map(draw).collect(), batch)
+                ((0..count).map(|_| stream.normal() as f32).collect(), batch)
             }
             Architecture::Transformer(_) => {
-                let draw = |_| stream.below(classes) as f32;
-                ((0..batch * of_one).map(draw).collect(), batch * of_one)
+                ((0..count).map(|_| stream.below(classes) as f32).collect(), count)
             }
         };
         let mut stream = Stream::new(setup.seed, "capture/labels");
         let labels = (0..rows).map(|_| stream.below(classes) as i32).collect();
         let differentiated = device.clone().autodiff();
-        let learning = setup.architecture.init(Initialization::He, setup.seed, &differentiated);
         let on_host = setup.architecture.init(Initialization::He, setup.seed, host);
         Self {
-            network: learning.valid(),
-            learning,
+            network: setup.architecture.init(Initialization::He, setup.seed, &differentiated),
             exact: in_f64(on_host),
             host: host.clone(),
             values,
@@ -101,8 +95,8 @@ impl Real {
 
     /// The largest difference between the network's output and that of the record, over the largest output.
     pub(super) fn replay_difference(&self, forward: &Forward) -> Result<f64, RecordError> {
-        let own =
-            self.network.forward(self.inputs(&self.device, DType::F32), self.setup.activation);
+        let network = self.network.valid();
+        let own = network.forward(self.inputs(&self.device, DType::F32), self.setup.activation);
         let mut machine = Machine::<Dispatch>::new(self.device.as_dispatch().clone());
         for (id, data) in &forward.values {
             machine.put_data(*id, data.clone());
@@ -114,11 +108,9 @@ impl Real {
         let labels = self.labels(&self.device).into_dispatch();
         machine.put(forward.labels, Handle::Int(labels));
         let mut weights = Weights(Vec::new());
-        self.network.visit(&mut weights);
+        network.visit(&mut weights);
         let given: Vec<_> = forward.parameters.iter().map(|parameter| parameter.id).collect();
-        for (&id, weight) in given.iter().zip(weights.0) {
-            machine.put(id, weight);
-        }
+        given.iter().zip(weights.0).for_each(|(&id, weight)| machine.put(id, weight));
         let mut replayed = None;
         for operation in &forward.operations {
             let is_given = |id| given.contains(&id) || id == forward.input || id == forward.labels;
@@ -129,9 +121,7 @@ impl Real {
                 replayed = Some(machine.float(out)?);
             }
         }
-        let Some(replayed) = replayed else {
-            return Ok(f64::NAN);
-        };
+        let Some(replayed) = replayed else { return Ok(f64::NAN) };
         let replayed = Tensor::<2>::from_dispatch(replayed);
         let largest = own.clone().abs().max().into_scalar::<f32>();
         let difference = (own - replayed).abs().max().into_scalar::<f32>();
@@ -148,7 +138,7 @@ impl Real {
         };
         Slopes {
             real: self,
-            gradient: gradient(&self.learning, loss),
+            gradient: gradient(&self.network, loss),
             stream: Stream::new(self.setup.seed, "capture/directions"),
             pairs: Vec::new(),
         }
@@ -171,8 +161,7 @@ impl Real {
     }
 }
 
-/// Slopes of the loss along random directions: by burn's gradient, and by nudging the weights in f64 on the CPU, where
-/// differences are not lost in rounding.
+/// Slopes of the loss along random directions: by burn's gradient, and by nudging the weights in f64 on the CPU.
 pub(super) struct Slopes<'a> {
     real: &'a Real,
     /// Of every parameter.
@@ -182,8 +171,7 @@ pub(super) struct Slopes<'a> {
 }
 
 impl Slopes<'_> {
-    /// How far every weight is moved, about: so little that hardly a unit of relu changes sides, and still enough for
-    /// the difference of two losses in f64.
+    /// How far a weight is moved: hardly a relu changes sides, and in f64 the losses still differ.
     const STEP: f64 = 1e-6;
 
     pub(super) fn compare(&mut self) {
@@ -202,8 +190,7 @@ impl Slopes<'_> {
     }
 }
 
-/// The largest difference of the pairs, over the usual size of a slope: one direction alone may happen to be level.
-/// Infinite if any is no number.
+/// The largest difference over the usual size of a slope, as one direction may be level; infinite if one is no number.
 fn error(pairs: &[(f64, f64)]) -> f64 {
     let squares = pairs.iter().map(|(burn, _)| burn * burn);
     let usual = (squares.sum::<f64>() / pairs.len().max(1) as f64).sqrt();

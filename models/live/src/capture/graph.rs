@@ -195,9 +195,7 @@ impl Drawing<'_> {
         let mut sums = vec![(0_i64, 0_i64); self.graph.groups.len()];
         for node in &self.graph.nodes {
             let flops = node.facts.iter().find(|fact| fact.name == "flops");
-            let Some(Value::Int(flops)) = flops.map(|fact| &fact.value) else {
-                continue;
-            };
+            let Some(Value::Int(flops)) = flops.map(|fact| &fact.value) else { continue };
             let mut group = node.group;
             while let Some(place) = group {
                 sums[place].0 += 1;

@@ -17,8 +17,7 @@ use mlsys_lab::{DeviceId, LabError, Params, Run};
 use mlsys_nn::capture::cost::{CostModel, Costs, Fusing};
 use mlsys_nn::capture::lifetime::Recompute;
 use mlsys_nn::capture::record::{RecordError, Rule};
-use mlsys_nn::cases;
-use mlsys_nn::cases::Model;
+use mlsys_nn::cases::{self, Model};
 use mlsys_nn::networks::{Activation, Architecture, CnnConfig, MlpConfig, TransformerConfig};
 use serde::Deserialize;
 

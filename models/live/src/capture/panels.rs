@@ -108,9 +108,7 @@ fn lifetimes(shown: PanelData<'_>) -> Frame {
 
 fn name(shown: PanelData<'_>, names: &[String], life: &Lifetime) -> String {
     let table = &shown.record.table;
-    let Some(tensor) = life.tensor else {
-        return "one number a row".to_owned();
-    };
+    let Some(tensor) = life.tensor else { return "one number a row".to_owned() };
     let of = match table.tensors[tensor].source {
         Source::Input => "input".to_owned(),
         Source::Node(node) | Source::Inside(node) => {

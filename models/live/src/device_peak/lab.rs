@@ -17,12 +17,11 @@ use serde::Deserialize;
 
 use self::panels::{Measured, Results};
 use crate::roof::{self, Roof};
-use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, Steps};
+use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps};
 
 /// Lab `device-peak`: bandwidth, arithmetic and the cost of a launch, compared with data-centre chips.
 pub fn lab() -> Result<LiveLab, SchemaError> {
-    LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<FixedParams>()
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<Plan>()
 }
 
 // The plan: measurements in order.
@@ -30,16 +29,11 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
 const LOWEST_RUNG: u64 = 16 * 1024;
 
 #[derive(Deserialize)]
-struct FixedParams {
+struct Plan {
     buffer_bytes: u64,
     repetitions: usize,
     ladder: bool,
-}
-
-struct Plan {
-    precision: Precision,
-    buffer_bytes: u64,
-    repetitions: usize,
+    #[serde(skip)]
     measurements: Vec<Measurement>,
 }
 
@@ -55,17 +49,16 @@ enum Measurement {
 
 impl Plan {
     fn read(params: &Params, last_cache: Option<u64>) -> Result<Self, LabError> {
-        let FixedParams { buffer_bytes: given, repetitions, ladder } = params.read()?;
-        let buffer_bytes = match params.origin("buffer_bytes") {
-            Some(Origin::Default) => beyond(given, last_cache),
-            Some(Origin::Set | Origin::Table(_) | Origin::Seed) | None => given,
-        };
-        // Whatever the device may lack comes first, so that it is reported before anything is waited for.
-        let mut measurements = Measurement::WITHOUT_LADDER.to_vec();
-        if ladder {
-            measurements.extend(rungs(buffer_bytes).map(Measurement::Rung));
+        let mut plan: Self = params.read()?;
+        if params.origin("buffer_bytes") == Some(&Origin::Default) {
+            plan.buffer_bytes = beyond(plan.buffer_bytes, last_cache);
         }
-        Ok(Self { precision: Precision::read(params)?, buffer_bytes, repetitions, measurements })
+        // Whatever the device may lack comes first, so that it is reported before anything is waited for.
+        plan.measurements = Measurement::WITHOUT_LADDER.to_vec();
+        if plan.ladder {
+            plan.measurements.extend(rungs(plan.buffer_bytes).map(Measurement::Rung));
+        }
+        Ok(plan)
     }
 }
 
@@ -87,10 +80,10 @@ impl Measurement {
     const WITHOUT_LADDER: [Self; 4] = [Self::Arithmetic, Self::Copy, Self::Read, Self::Launch];
 
     /// The status line while it is prepared and done.
-    fn status(self, plan: &Plan) -> String {
-        let buffer = size(plan.buffer_bytes);
+    fn status(self, precision: Precision, buffer_bytes: u64) -> String {
+        let buffer = size(buffer_bytes);
         match self {
-            Self::Arithmetic => format!("multiplying and adding in {}", plan.precision.name()),
+            Self::Arithmetic => format!("multiplying and adding in {}", precision.name()),
             Self::Copy => format!("copying {buffer}"),
             Self::Read => format!("reading {buffer}"),
             Self::Launch => "starting the smallest operation".to_owned(),
@@ -130,7 +123,6 @@ impl Measurement {
     }
 }
 
-/// A size as caches are named.
 fn size(bytes: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let unit = UNITS.iter().find(|(unit, _)| bytes.is_multiple_of(*unit));
@@ -163,7 +155,7 @@ impl Session {
         let plan = Plan::read(&run.params, meter.last_cache())?;
         warn_of_cached_buffer(run, &meter, &plan);
         let session = Self {
-            results: Results { device: meter.name(), precision: plan.precision, all: Vec::new() },
+            results: Results { device: meter.name(), precision, all: Vec::new() },
             meter,
             plan,
             compared,
@@ -181,7 +173,9 @@ impl Session {
 
     fn announce(&self, run: &mut Run<'_>) {
         let next = self.measurement();
-        run.status(next.map_or_else(String::new, |next| next.status(&self.plan)));
+        run.status(next.map_or_else(String::new, |next| {
+            next.status(self.results.precision, self.plan.buffer_bytes)
+        }));
     }
 
     /// A repetition gave this, with those before it.
@@ -203,7 +197,7 @@ impl SteppedLab for Session {
     }
 
     fn read(&self, params: &Params) -> Result<Vec<Roof>, LabError> {
-        roof::compared(params, self.plan.precision)
+        roof::compared(params, self.results.precision)
     }
 
     fn turn(&mut self, _: &mut Run<'_>, compared: Vec<Roof>) -> Result<(), StepError> {
@@ -213,9 +207,7 @@ impl SteppedLab for Session {
 
     /// One repetition, and the first of a measurement makes its buffers.
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        let Some(measurement) = self.measurement() else {
-            return Ok(());
-        };
+        let Some(measurement) = self.measurement() else { return Ok(()) };
         let timing = match self.timing.take() {
             Some(timing) => Some(timing),
             None => match measurement.prepare(&self.meter, &self.plan)? {
@@ -253,7 +245,6 @@ impl SteppedLab for Session {
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         run.status("");
-        self.results.report(run);
         Ok(())
     }
 }

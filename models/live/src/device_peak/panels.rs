@@ -43,7 +43,6 @@ fn ladder(results: &Results, _: &[Roof]) -> Frame {
     )
 }
 
-/// Peak, bandwidth, ridge and cost of a start of every machine.
 fn machines(results: &Results, compared: &[Roof]) -> Frame {
     let own = results.roof();
     let or_unknown = |value: Option<f64>| value.map_or_else(|| Value::from("unknown"), Value::from);
@@ -66,7 +65,6 @@ fn machines(results: &Results, compared: &[Roof]) -> Frame {
     )
 }
 
-/// Every timing as a dot, in medians of its measurement.
 fn repetitions(results: &Results, _: &[Roof]) -> Frame {
     let mut points = Vec::new();
     for (place, (measurement, outcome)) in results.all.iter().enumerate() {
@@ -186,8 +184,7 @@ mod tests {
             sink: &mut data,
             control: Control::free(Default::default(), Default::default()),
         };
-        let results = Results { device: device.to_owned(), precision: Precision::Fp32, all };
-        results.report(&mut run);
+        Results { device: device.to_owned(), precision: Precision::Fp32, all }.report(&mut run);
         data
     }
 

@@ -25,10 +25,8 @@ use mlsys_nn::{baseline, divergence};
 use serde::Deserialize;
 
 use self::panels::HeldOut;
-use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, known_point};
+use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, known_point};
 
-/// Lab `distill`.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?
         .reading::<Setup>()?
@@ -143,20 +141,6 @@ impl Session {
         });
         run.scalar("target_entropy", entropies.sum::<f64>() / count as f64);
     }
-
-    fn report_series(&self, run: &mut Run<'_>) {
-        let step = self.steps.done;
-        let taught = self.fresh.judge(&self.distilled.network());
-        let alone = self.fresh.judge(&self.label_only.network());
-        for (name, value) in [
-            ("student_accuracy", Some(taught.accuracy)),
-            ("label_only_accuracy", Some(alone.accuracy)),
-            ("missing_class_accuracy", taught.missing),
-            ("label_only_missing_class_accuracy", alone.missing),
-        ] {
-            known_point(run, name, step, value);
-        }
-    }
 }
 
 impl SteppedLab for Session {
@@ -186,8 +170,8 @@ impl SteppedLab for Session {
 
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let (shown, knobs) = (&self.shown, &self.knobs);
-        let taught = self.distilled.step(shown, Supervision::Teacher, knobs);
-        let alone = self.label_only.step(shown, Supervision::Labels, knobs);
+        let taught = self.distilled.step(shown, knobs.soft_weight, knobs);
+        let alone = self.label_only.step(shown, 0.0, knobs);
         self.steps.done += 1;
         let rate = self.knobs.learning_rate;
         self.steps.judge(run, &[taught, alone], None, |what| divergence::at_rate(what, rate));
@@ -195,8 +179,19 @@ impl SteppedLab for Session {
     }
 
     fn record(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        if self.steps.divergence().is_none() {
-            self.report_series(run);
+        if self.steps.divergence().is_some() {
+            return Ok(());
+        }
+        let step = self.steps.done;
+        let (taught, missing) = self.fresh.judge(&self.distilled);
+        let (alone, label_only_missing) = self.fresh.judge(&self.label_only);
+        for (name, value) in [
+            ("student_accuracy", Some(taught)),
+            ("label_only_accuracy", Some(alone)),
+            ("missing_class_accuracy", missing),
+            ("label_only_missing_class_accuracy", label_only_missing),
+        ] {
+            known_point(run, name, step, value);
         }
         Ok(())
     }
@@ -230,13 +225,6 @@ struct TrainingSet {
     logits: Vec<f32>,
 }
 
-#[derive(Clone, Copy)]
-enum Supervision {
-    Labels,
-    /// The teacher's answers, and labels for the rest.
-    Teacher,
-}
-
 impl Student {
     /// A student at its start: the same for each that is made with a seed.
     fn new(setup: &Setup, shown: &TrainingSet, id: DeviceId, device: &Device) -> Self {
@@ -255,11 +243,8 @@ impl Student {
         self.network.valid()
     }
 
-    fn step(&mut self, shown: &TrainingSet, lesson: Supervision, knobs: &Knobs) -> f64 {
-        let soft = match lesson {
-            Supervision::Labels => 0.0,
-            Supervision::Teacher => knobs.soft_weight,
-        };
+    /// One step on labels and, by the share `soft`, on the teacher's answers; its loss.
+    fn step(&mut self, shown: &TrainingSet, soft: f64, knobs: &Knobs) -> f64 {
         // Both orders go on whether or not a part counts, so that turning soft_weight skips no image.
         let (labelled, transfer) = (self.labelled.next(BATCH), self.transfer.next(BATCH));
         let hard = (soft < 1.0).then(|| {
@@ -281,8 +266,7 @@ impl Student {
         let gradients = GradientsParams::from_grads(loss.backward(), &self.network);
         let update = UpdateKnobs::at_rate(knobs.learning_rate);
         self.network = self.optimizer.update(self.network.take(), gradients, update);
-        let loss = loss.without_autodiff().into_data();
-        loss.iter::<f64>().next().unwrap_or(f64::NAN)
+        loss.without_autodiff().into_data().iter::<f64>().next().unwrap_or(f64::NAN)
     }
 }
 

@@ -6,12 +6,12 @@ use mlsys_lab::picture::{bar, bars, images, pane};
 use mlsys_lab::value::{number, significant};
 use mlsys_lab::{Frame, LabError};
 use mlsys_nn::baseline::Trained;
-use mlsys_nn::data;
-use mlsys_nn::data::Labelled;
+use mlsys_nn::data::{self, Labelled};
 use mlsys_nn::networks::{Activation, Network};
 use mlsys_nn::train::{EvaluationSet, data_error};
 
 use super::{CLASSES, Session, Student, only_images};
+use crate::sampling::first_largest;
 use crate::train::confusion;
 
 const SHOWN: usize = 12;
@@ -46,12 +46,6 @@ fn hidden(logits: &[f32], index: usize, missing: Option<i32>) -> f64 {
     unsure - second
 }
 
-pub(super) struct StudentScores {
-    pub(super) accuracy: f64,
-    /// On the digit that it was not shown.
-    pub(super) missing: Option<f64>,
-}
-
 type Picture = (&'static str, fn(&Session) -> Frame);
 
 pub(super) const ALL: [Picture; 3] =
@@ -72,7 +66,7 @@ impl HeldOut {
         // With a digit missing, an image of another one: only those can tell the student of it.
         let candidates = (0..examples.len().min(LOOKED_AT)).filter(|&index| {
             let label = examples.labels[index];
-            let right = likeliest(&logits[index * CLASSES..][..CLASSES]);
+            let right = first_largest(&logits[index * CLASSES..][..CLASSES]);
             missing != Some(label) && usize::try_from(label) == Ok(right)
         });
         let telling = candidates.min_by(|a, b| {
@@ -82,16 +76,17 @@ impl HeldOut {
         Ok(Self { set, telling: telling.unwrap_or(0), examples, logits, missing })
     }
 
-    pub(super) fn judge(&self, network: &Network) -> StudentScores {
-        let verdict = self.set.judge(network, Activation::Relu);
+    /// The share that a student reads right, and that of the digit that it was not shown.
+    pub(super) fn judge(&self, student: &Student) -> (f64, Option<f64>) {
+        let verdict = self.set.judge(&student.network(), Activation::Relu);
         let missing = self.missing.map(|missing| {
             let hits = verdict.hits.iter().zip(&self.examples.labels);
-            let own: Vec<bool> =
-                hits.filter(|(_, label)| **label == missing).map(|(hit, _)| *hit).collect();
-            let right = own.iter().filter(|hit| **hit).count();
-            right as f64 / own.len().max(1) as f64
+            let own = hits.filter(|(_, label)| **label == missing).map(|(hit, _)| *hit);
+            let (right, all) =
+                own.fold((0, 0), |(right, all), hit| (right + u32::from(hit), all + 1));
+            f64::from(right) / f64::from(all.max(1))
         });
-        StudentScores { accuracy: verdict.accuracy, missing }
+        (verdict.accuracy, missing)
     }
 
     fn image(&self, index: usize, label: String, verdict: Verdict) -> Image {
@@ -142,9 +137,8 @@ fn soft_targets(session: &Session) -> Frame {
 fn missing(session: &Session) -> Frame {
     let fresh = &session.fresh;
     let Some(missing) = fresh.missing else {
-        return Frame::Text(
-            "no digit is missing: the students have been shown them all; missing_class leaves one out".to_owned(),
-        );
+        let text = "no digit is missing: the students have been shown them all; missing_class leaves one out";
+        return Frame::Text(text.to_owned());
     };
     let indices =
         (0..fresh.examples.len()).filter(|&index| fresh.examples.labels[index] == missing);
@@ -153,10 +147,8 @@ fn missing(session: &Session) -> Frame {
         let classes = fresh.set.classes(&student.network(), Activation::Relu);
         let images = indices.iter().map(|&index| {
             let answer = classes.get(index).copied().unwrap_or(0);
-            let verdict = match usize::try_from(missing) == Ok(answer) {
-                true => Verdict::Right,
-                false => Verdict::Wrong,
-            };
+            let is_right = usize::try_from(missing) == Ok(answer);
+            let verdict = if is_right { Verdict::Right } else { Verdict::Wrong };
             fresh.image(index, answer.to_string(), verdict)
         });
         fresh.images(images.collect())
@@ -172,9 +164,4 @@ fn confused(session: &Session) -> Frame {
     let classes = fresh.set.classes(&session.distilled.network(), Activation::Relu);
     let names: Vec<String> = (0..CLASSES).map(|class| class.to_string()).collect();
     confusion(&classes, &fresh.examples.labels, &names)
-}
-
-fn likeliest(row: &[f32]) -> usize {
-    let all = row.iter().enumerate();
-    all.max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(index, _)| index)
 }

@@ -17,9 +17,7 @@ pub(super) struct PhaseSpan {
     /// Seconds at which it begins; what is done for comparison does not count.
     pub(super) start: f64,
     pub(super) seconds: f64,
-    /// Operations of its matrix products.
     pub(super) flops: u64,
-    /// Bytes that it must move at least.
     pub(super) bytes: u64,
 }
 
@@ -81,7 +79,6 @@ impl CostLog {
         &mut self.speculation[at]
     }
 
-    /// All statistics together, whatever their knobs.
     pub(super) fn all_speculation(&self) -> Speculation {
         let sum = |all: Speculation, of: &Speculation| Speculation {
             runs: all.runs + of.runs,
@@ -92,8 +89,7 @@ impl CostLog {
         self.speculation.iter().fold(Speculation::default(), sum)
     }
 
-    /// Tokens that a pass of the model should have gained, by formula: the mean over those that ran, each with the knobs and
-    /// the acceptance of its time. None before anything was judged.
+    /// Tokens that a pass should have gained, by formula, each with the knobs and the acceptance of its time.
     pub(super) fn expected_tokens(&self) -> Option<f64> {
         let all = self.all_speculation();
         let of_all = all.acceptance()?;
@@ -156,49 +152,23 @@ const SPARSE: usize = 16;
 /// A decoder that follows the run with the other kind of caching.
 pub(super) struct Comparator {
     decoder: Decoder,
-    pub(super) density: Density,
-    /// Operations that are left before fewer tokens are compared.
+    /// Whether few tokens are compared, further and further apart, as each takes all before it through the model again.
+    pub(super) is_sparse: bool,
     left: u64,
     /// The length of the text from which on the next token is compared.
     next: usize,
     pub(super) worst: f32,
-    pub(super) same: Agreement,
-}
-
-/// Whether the likeliest tokens are those that the run took.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Agreement {
-    /// At every place so far that was compared.
-    Always,
-    /// Not at one.
-    No,
-    /// Tokens were drawn: what would have been drawn says nothing.
-    Drawn,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Density {
-    All,
-    /// A few, further and further apart: without a cache each takes all before it through the model again, and of a long
-    /// text that is more than a person waits for.
-    Few,
+    /// Whether the likeliest tokens were those that the run took; unknown where tokens were drawn.
+    pub(super) same: Option<bool>,
 }
 
 impl Comparator {
     /// A decoder that has read nothing, and the operations after which it looks at fewer tokens if it has no cache.
     pub(super) fn new(decoder: Decoder, plenty: u64) -> Self {
-        Self {
-            decoder,
-            density: Density::All,
-            left: plenty,
-            next: 0,
-            worst: 0.0,
-            same: Agreement::Always,
-        }
+        Self { decoder, is_sparse: false, left: plenty, next: 0, worst: 0.0, same: Some(true) }
     }
 
-    /// Reads what the run read: `rows` end with the new tokens, drawn at `temperature`. Returns the cost of each that was
-    /// compared, by its place among the new ones.
+    /// Reads what the run read: `rows` end with the new tokens. The costs of those compared, by place.
     pub(super) fn follow(
         &mut self,
         rows: &[Vec<i32>],
@@ -206,7 +176,7 @@ impl Comparator {
         temperature: f64,
     ) -> Result<Vec<TokenCost>, CommError> {
         if temperature > 0.0 {
-            self.same = Agreement::Drawn;
+            self.same = None;
         }
         let end = rows.first().map_or(0, Vec::len);
         let mut costs = Vec::with_capacity(gained.tokens);
@@ -224,15 +194,12 @@ impl Comparator {
             costs.push(TokenCost { token: place, seconds, flops: pass.flops });
             self.plan(at, pass.flops);
             for ((row, own), scores) in rows.iter().zip(&gained.pass.scores).zip(&pass.scores) {
-                let (Some(own), Some(scores)) = (own.get(place), scores.last()) else {
-                    continue;
-                };
+                let (Some(own), Some(scores)) = (own.get(place), scores.last()) else { continue };
                 for (a, b) in own.iter().zip(scores) {
                     self.worst = self.worst.max((a - b).abs());
                 }
-                if self.same == Agreement::Always && row[at] != likeliest(scores) as i32 {
-                    self.same = Agreement::No;
-                }
+                let is_same = row[at] == likeliest(scores) as i32;
+                self.same = self.same.map(|same| same && is_same);
             }
         }
         Ok(costs)
@@ -245,7 +212,7 @@ impl Comparator {
         }
         self.left = self.left.saturating_sub(flops);
         if self.left == 0 {
-            self.density = Density::Few;
+            self.is_sparse = true;
             self.next = length + 1 + length / SPARSE;
         }
     }
@@ -253,9 +220,9 @@ impl Comparator {
     /// What came of it, to be put behind a sentence; `name` is what the other way is called.
     pub(super) fn summary(&self, name: &str) -> String {
         let tokens = match self.same {
-            Agreement::Always => format!("; {name} the same tokens"),
-            Agreement::No => format!("; {name} other tokens"),
-            Agreement::Drawn => String::new(),
+            Some(true) => format!("; {name} the same tokens"),
+            Some(false) => format!("; {name} other tokens"),
+            None => String::new(),
         };
         let worst = number(significant(f64::from(self.worst), 2));
         format!("{tokens}; scores {name} differ by {worst} at most")

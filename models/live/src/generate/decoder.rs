@@ -10,7 +10,6 @@ use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 /// Attention weights of one token by block, head and position, and the first of those positions.
 pub(super) type AttentionWeights = (Vec<Vec<Vec<f32>>>, usize);
 
-/// A transformer that reads sequences of one length piece by piece.
 pub(super) struct Decoder {
     network: Transformer,
     config: TransformerConfig,
@@ -18,10 +17,8 @@ pub(super) struct Decoder {
     /// Tokens that one looks back at, itself included.
     window: Option<usize>,
     cache: Option<Cache>,
-    /// What has been read, a row a sequence.
     rows: Vec<Vec<i32>>,
-    /// How much each token of the last pass looked at each that was there, by block, `[batch, heads, time, seen]`, and the
-    /// position of the first that was there.
+    /// Attention of the last pass by block, `[batch, heads, time, seen]`, and the position of the first token seen.
     weights: (Vec<Tensor<4>>, usize),
 }
 
@@ -38,8 +35,7 @@ pub(super) struct PassCost {
 }
 
 impl Decoder {
-    /// A transformer that has read nothing, and caches in these bits if any. `device` is one without autodiff, where the
-    /// network lies.
+    /// A transformer that has read nothing, and caches in these bits if any; it lies on `device`, without autodiff.
     pub(super) fn new(
         network: Transformer,
         config: TransformerConfig,
@@ -119,7 +115,6 @@ impl Decoder {
         4 * weights + cached
     }
 
-    /// Forgets tokens, so that `len` of each sequence are left.
     pub(super) fn truncate(&mut self, len: usize) {
         for row in &mut self.rows {
             row.truncate(len);
@@ -154,16 +149,13 @@ impl Decoder {
 
     /// Bytes of keys and values of all sequences, and of the scales that they share.
     pub(super) fn cache_bytes(&self) -> [u64; 2] {
-        let Some(cache) = &self.cache else {
-            return [0; 2];
-        };
+        let Some(cache) = &self.cache else { return [0; 2] };
         let tokens = (self.rows.len() * cache.tokens()) as u64;
         let [numbers, scales] = bytes_by_kind(&self.config, cache.bits);
         [tokens * numbers, tokens * scales]
     }
 
-    /// By block and head how much a token of the first sequence looked at each, and the position of the first one it could
-    /// look at: the last of the last pass, or the one `back` before it.
+    /// Attention weights of the first sequence's token `back` before the last one read.
     pub(super) fn attention(&self, back: usize) -> Result<AttentionWeights, CommError> {
         let (blocks, first) = &self.weights;
         let weights = blocks.iter().map(|own| {
@@ -266,8 +258,7 @@ impl Cache {
     }
 
     pub(super) fn tokens(&self) -> usize {
-        let first = self.blocks.first().and_then(Option::as_ref);
-        first.map_or(0, |[keys, _]| keys.dims()[2])
+        self.blocks.first().and_then(Option::as_ref).map_or(0, |[keys, _]| keys.dims()[2])
     }
 
     /// Keeps the keys and values of more tokens for a block; all that it keeps, with them.
@@ -320,23 +311,6 @@ mod tests {
 
     fn numbers(x: &Tensor<4>) -> Vec<f32> {
         x.clone().into_data().iter::<f32>().collect()
-    }
-
-    #[test]
-    fn what_is_kept_is_cut_behind_and_evict_in_front() {
-        let mut cache = Cache::new(Bits::Full, 1);
-        let all = tokens(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
-        cache.keep(0, [all.clone(), all]).unwrap();
-        cache.truncate(2);
-        assert_eq!((cache.first, cache.tokens()), (0, 2));
-        cache.evict(1);
-        assert_eq!((cache.first, cache.tokens()), (1, 1));
-        let more = tokens(&[8.0, 9.0]);
-        let [keys, _] = cache.keep(0, [more.clone(), more]).unwrap();
-        assert_eq!(numbers(&keys), [2.0, 3.0, 8.0, 9.0]);
-        // Nothing left, and a first token again at its place.
-        cache.evict(9);
-        assert_eq!((cache.first, cache.tokens()), (3, 0));
     }
 
     #[test]

@@ -25,22 +25,19 @@ use mlsys_distributed::transport::CommError;
 use mlsys_lab::report::FrameTrigger;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run, Schema};
-use mlsys_nn::baseline;
-use mlsys_nn::baseline::{NetworkSource, Trained};
+use mlsys_nn::baseline::{self, NetworkSource, Trained};
 use mlsys_nn::data::Vocabulary;
 use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_nn::networks::{Architecture, Network, Transformer, TransformerConfig};
 
-use self::costs::{Agreement, Comparator, CostLog, TokenCost};
+use self::costs::{Comparator, CostLog, TokenCost};
 use self::decoder::{Bits, Decoder, bytes_of_token};
 use self::generator::{Generator, Knobs, Phase, StepResult};
-use self::params::{FixedParams, Prompt, Prompts, Setup, drafting, transformer};
+use self::params::{FixedParams, Prompts, Setup, drafting, transformer};
 use self::schedule::{Server, requests};
 use self::server::{Service, Serving};
-use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, known, point};
+use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, known, point};
 
-/// Lab `generate`.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::new(include_str!("lab.toml"), run)?.reading::<FixedParams>()?.reading::<Knobs>()
 }
@@ -223,7 +220,23 @@ impl SteppedLab for Session {
     }
 
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        self.report_all(run);
+        let rows = &self.generator.rows;
+        run.scalar("text", self.vocabulary.text(&rows[0][self.generator.prompt..]));
+        for (name, phase) in [
+            ("prefill_intensity", Phase::Prefill),
+            ("decode_intensity", Phase::Decode),
+            ("judge_intensity", Phase::Judge),
+        ] {
+            known(run, name, self.costs.intensity(phase));
+        }
+        known(run, "bandwidth_bytes_per_second", self.bandwidth);
+        let comparator = self.comparator.as_ref();
+        if let Some(comparator) = comparator.filter(|_| self.generator.written() > 0) {
+            run.scalar("max_logit_difference", f64::from(comparator.worst));
+            if let Some(same) = comparator.same {
+                run.scalar("tokens_identical", same);
+            }
+        }
         Ok(())
     }
 }
@@ -313,17 +326,16 @@ fn must_fit(
     // With a cache the longest pass is the prompt's; without one, in the run or its comparison, everything so far goes through.
     let again = setup.cached.is_none() || setup.fixed.compare;
     let longest = if again && setup.fixed.requests.is_none() { tokens } else { prompt as u64 };
-    // What tokens look at is kept of every block for its picture, and a block that is at work has scores of its own; then
-    // there are the gated layer's rows.
+    // Attention is kept of every block for its picture, a block at work has its own scores, and the gated layer rows.
     let scores = (config.depth as u64 + 3) * config.heads as u64 * longest * tokens;
     let rows = longest * (4 * config.ffn + 8 * config.width + config.vocab) as u64;
     let weights = 2 * Architecture::Transformer(config.clone()).parameters();
     let kept = 3 * tokens * bytes_of_token(config, Bits::Full);
     let needed = 4 * (weights + batch * (scores + rows)) + batch * kept;
     let who = format!("{batch} sequences of {tokens} tokens");
-    let smaller = match setup.prompt {
-        Prompt::Given(_) => "batch_size, the prompt or generated_tokens",
-        Prompt::HeldOut(_) => "batch_size, prompt_tokens or generated_tokens",
+    let smaller = match setup.fixed.prompt {
+        Some(_) => "batch_size, the prompt or generated_tokens",
+        None => "batch_size, prompt_tokens or generated_tokens",
     };
     budget.require(needed, &who, smaller)
 }
@@ -360,14 +372,14 @@ impl Session {
         run.scalar("token_forwards", self.costs.positions as i64);
         self.rates(run);
         if let Some(comparator) = &mut self.comparator {
-            let before = comparator.density;
+            let was_sparse = comparator.is_sparse;
             let compared = comparator.follow(&self.generator.rows, new, self.knobs.temperature)?;
             let placed = compared.into_iter();
             let first = written + 1 - each;
             self.costs
                 .other
                 .extend(placed.map(|cost| TokenCost { token: first + cost.token, ..cost }));
-            if before != comparator.density {
+            if was_sparse != comparator.is_sparse {
                 run.notice(format!(
                     "without a cache each token takes all before it through the model again: from token {written} on the \
                      comparison does so for a few tokens only, further and further apart"
@@ -396,29 +408,6 @@ impl Session {
             let gained = costs.gained as f64 / speculation.runs as f64;
             run.scalar("tokens_per_target_run", gained);
             run.scalar("draft_forwards", costs.draft_positions as i64);
-        }
-    }
-
-    fn report_all(&self, run: &mut Run<'_>) {
-        let rows = &self.generator.rows;
-        let own = rows.first().map_or(&[][..], |row| &row[self.generator.prompt..]);
-        run.scalar("text", self.vocabulary.text(own));
-        for (name, phase) in [
-            ("prefill_intensity", Phase::Prefill),
-            ("decode_intensity", Phase::Decode),
-            ("judge_intensity", Phase::Judge),
-        ] {
-            known(run, name, self.costs.intensity(phase));
-        }
-        known(run, "bandwidth_bytes_per_second", self.bandwidth);
-        let comparator = self.comparator.as_ref();
-        if let Some(comparator) = comparator.filter(|_| self.generator.written() > 0) {
-            run.scalar("max_logit_difference", f64::from(comparator.worst));
-            match comparator.same {
-                Agreement::Always => run.scalar("tokens_identical", true),
-                Agreement::No => run.scalar("tokens_identical", false),
-                Agreement::Drawn => {}
-            }
         }
     }
 }

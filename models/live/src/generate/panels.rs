@@ -89,7 +89,7 @@ fn cache_note(session: &Session) -> String {
     let Some(kept) = decoder.kept() else {
         return format!(
             "No cache: all {} tokens so far go through all blocks again for the next one.",
-            rows.first().map_or(0, Vec::len)
+            rows[0].len()
         );
     };
     let [numbers, scales] = decoder.cache_bytes();
@@ -185,7 +185,7 @@ fn phases(costs: &CostLog) -> Frame {
 /// What the newest token that was read looks at, a row a head.
 fn attention(session: &Session) -> Result<Frame, CommError> {
     let (blocks, first) = session.generator.attention()?;
-    let tokens = session.generator.rows.first().map_or(&[][..], Vec::as_slice);
+    let tokens = &session.generator.rows[0];
     let heads = blocks.iter().enumerate().flat_map(|(block, heads)| {
         let name = move |head: usize| format!("block {} head {}", block + 1, head + 1);
         heads.iter().enumerate().map(move |(head, weights)| (name(head), weights))
@@ -221,9 +221,9 @@ const SEQUENCES: usize = 16;
 /// Tokens of a sequence shown, the last ones.
 const TOKENS: usize = 1200;
 
-const PROMPT: usize = 0;
-const WRITTEN: usize = 1;
-const STAYED: usize = 2;
+// The kinds of spans: those of [`Origin`], and two more.
+const PROMPT: usize = Origin::Prompt as usize;
+const WRITTEN: usize = Origin::Model as usize;
 const DRAFTED: usize = 3;
 const REJECTED: usize = 4;
 
@@ -275,27 +275,21 @@ fn text(session: &Session) -> Frame {
 }
 
 fn spans(generator: &Generator, row: &[i32], vocabulary: &Vocabulary) -> Vec<StyledSpan> {
-    let (place, rejected) = generator.rejected();
+    let (place, rejected) = &generator.rejected;
     let first = row.len().saturating_sub(TOKENS);
     let mut parts: Vec<(usize, Vec<i32>)> = Vec::new();
     let mut add = |standing: usize, tokens: &[i32]| match parts.last_mut() {
+        _ if tokens.is_empty() => {}
         Some((last, part)) if *last == standing => part.extend(tokens),
         Some(_) | None => parts.push((standing, tokens.to_vec())),
     };
     for (at, (token, origin)) in row.iter().zip(&generator.origins).enumerate().skip(first) {
-        if at == place && !rejected.is_empty() {
+        if at == *place {
             add(REJECTED, rejected);
         }
-        let standing = match origin {
-            Origin::Prompt => PROMPT,
-            Origin::Model => WRITTEN,
-            Origin::Draft => STAYED,
-        };
-        add(standing, &[*token]);
+        add(*origin as usize, &[*token]);
     }
-    if !generator.drafted().is_empty() {
-        add(DRAFTED, generator.drafted());
-    }
+    add(DRAFTED, generator.drafted());
     let count = parts.len();
     let part = |(index, (standing, tokens)): (usize, (usize, Vec<i32>))| {
         let mut text = vocabulary.text(&tokens);

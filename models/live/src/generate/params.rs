@@ -2,8 +2,7 @@
 
 use mlsys_lab::{LabError, Params};
 use mlsys_nn::baseline::{NetworkSource, Recipe, Sizes};
-use mlsys_nn::data;
-use mlsys_nn::data::{DataConfig, Dataset, Examples, Sequence, Vocabulary};
+use mlsys_nn::data::{self, DataConfig, Dataset, Examples, Sequence, Vocabulary};
 use mlsys_nn::networks::{Architecture, TransformerConfig};
 use mlsys_nn::train::data_error;
 use serde::Deserialize;
@@ -16,7 +15,8 @@ pub(super) struct FixedParams {
     dataset: Dataset,
     training_steps: u64,
     sizes: Sizes,
-    prompt: Option<String>,
+    /// The text to be continued; without one, tokens that the model was not trained on.
+    pub(super) prompt: Option<String>,
     prompt_tokens: usize,
     #[serde(rename = "batch_size")]
     pub(super) batch: usize,
@@ -42,14 +42,13 @@ pub(super) struct Setup {
     pub(super) fixed: FixedParams,
     /// How the model is trained, unless it comes from an earlier lab.
     pub(super) recipe: Recipe,
-    pub(super) prompt: Prompt,
     /// The bits in which keys and values are cached, if they are.
     pub(super) cached: Option<Bits>,
 }
 
 impl Setup {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
-        let mut fixed: FixedParams = params.read()?;
+        let fixed: FixedParams = params.read()?;
         if fixed.draft_width.is_some() && fixed.batch > 1 {
             let message = "drafts are judged one sequence at a time, because each would accept another number of them; set \
                            batch_size to 1, or leave draft_width unset";
@@ -60,10 +59,6 @@ impl Setup {
         Ok(Self {
             recipe: tokens(dataset, sizes, training_steps, seed)?,
             cached: fixed.cached()?,
-            prompt: match fixed.prompt.take() {
-                Some(text) => Prompt::Given(text),
-                None => Prompt::HeldOut(fixed.prompt_tokens),
-            },
             fixed,
         })
     }
@@ -136,23 +131,13 @@ pub(super) fn drafting(
     Ok(Recipe { data: data.clone(), ..tokens(data.dataset, sizes, steps, seed)? })
 }
 
-/// How a model is trained here: on long sequences, so that it learns far positions, and on few of them at once, so that a
-/// learner does not wait for it.
+/// How a model is trained here: on long sequences, to learn far positions, and on few at once, so that it is quick.
 fn tokens(dataset: Dataset, sizes: Sizes, steps: u64, seed: u64) -> Result<Recipe, LabError> {
     const TOKENS: usize = 1024;
     Ok(Recipe {
         batch_size: (TOKENS / sizes.context.max(1)).clamp(4, 32),
         ..Recipe::tokens(dataset, sizes, steps, seed)?
     })
-}
-
-// What is to be continued: the learner's own text, or tokens that the model was not trained on.
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Prompt {
-    Given(String),
-    /// This many tokens of the held-out half.
-    HeldOut(usize),
 }
 
 /// What a run is asked to continue, and with what sizes: known and checked before anything is trained.
@@ -176,7 +161,7 @@ impl Prompts {
             return Err(LabError::Data("the data set has no tokens".to_owned()));
         };
         let vocabulary = language.vocabulary;
-        let prompts = setup.prompt.rows(sequences, &held_out, &vocabulary, config.context)?;
+        let prompts = setup.fixed.rows(sequences, &held_out, &vocabulary, config.context)?;
         Ok(Self { config, vocabulary, prompts })
     }
 
@@ -201,9 +186,8 @@ pub(super) fn transformer(architecture: &Architecture) -> Result<&TransformerCon
 
 const LISTED: usize = 40;
 
-impl Prompt {
-    /// As many prompts as there are sequences, all of one length: the given one each time, or stretches of what was held
-    /// out, each from the start of a line where there are lines.
+impl FixedParams {
+    /// Prompts of one length: the given one each time, or stretches of what was held out, from line starts if any.
     pub(super) fn rows(
         &self,
         sequences: usize,
@@ -212,41 +196,38 @@ impl Prompt {
         context: usize,
     ) -> Result<Vec<Vec<i32>>, LabError> {
         let wrong = |name: &str, message: String| LabError::contradiction([name], message);
-        match self {
-            Self::Given(text) => {
-                if let Some((place, symbol)) = vocabulary.strange(text) {
-                    let unit = if vocabulary.is_characters() { "character" } else { "word" };
-                    let message = format!(
-                        "{unit} {place} is '{symbol}', which the model has never seen; it knows {}",
-                        known(vocabulary)
-                    );
-                    return Err(wrong("prompt", message));
-                }
-                let tokens = vocabulary.tokens(text);
-                if tokens.is_empty() {
-                    let message = "the prompt is empty, and a model continues something; give it a token at least, or \
-                                   leave prompt unset for a built-in one";
-                    return Err(wrong("prompt", message.to_owned()));
-                }
-                must_fit("prompt", tokens.len(), context)?;
-                Ok(vec![tokens; sequences])
+        if let Some(text) = &self.prompt {
+            if let Some((place, symbol)) = vocabulary.strange(text) {
+                let unit = if vocabulary.is_characters() { "character" } else { "word" };
+                let message = format!(
+                    "{unit} {place} is '{symbol}', which the model has never seen; it knows {}",
+                    known(vocabulary)
+                );
+                return Err(wrong("prompt", message));
             }
-            Self::HeldOut(length) => {
-                must_fit("prompt_tokens", *length, context)?;
-                let tokens = &held_out.tokens;
-                if *length > tokens.len() {
-                    let message = format!(
-                        "{length} tokens are asked for, and {} are held out of training; set prompt_tokens to that at most",
-                        tokens.len()
-                    );
-                    return Err(wrong("prompt_tokens", message));
-                }
-                let starts = starts(tokens, *length, vocabulary);
-                let apart = (starts.len() / sequences.max(1)).max(1);
-                let start = |row: usize| starts[row * apart % starts.len()];
-                Ok((0..sequences).map(start).map(|at| tokens[at..at + length].to_vec()).collect())
+            let tokens = vocabulary.tokens(text);
+            if tokens.is_empty() {
+                let message = "the prompt is empty, and a model continues something; give it a token at least, or \
+                               leave prompt unset for a built-in one";
+                return Err(wrong("prompt", message.to_owned()));
             }
+            must_fit("prompt", tokens.len(), context)?;
+            return Ok(vec![tokens; sequences]);
         }
+        let length = self.prompt_tokens;
+        must_fit("prompt_tokens", length, context)?;
+        let tokens = &held_out.tokens;
+        if length > tokens.len() {
+            let message = format!(
+                "{length} tokens are asked for, and {} are held out of training; set prompt_tokens to that at most",
+                tokens.len()
+            );
+            return Err(wrong("prompt_tokens", message));
+        }
+        let starts = starts(tokens, length, vocabulary);
+        let apart = (starts.len() / sequences.max(1)).max(1);
+        let start = |row: usize| starts[row * apart % starts.len()];
+        Ok((0..sequences).map(start).map(|at| tokens[at..at + length].to_vec()).collect())
     }
 }
 
@@ -291,69 +272,36 @@ fn known(vocabulary: &Vocabulary) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mlsys_nn::data::load;
-
     use crate::generate::lab;
     use crate::trial::params;
 
-    fn read(set: &[&str]) -> Result<Setup, LabError> {
-        Setup::read(&params(&lab().unwrap(), set))
-    }
-
-    #[test]
-    fn what_does_not_fit_together_is_refused_with_what_would() {
-        for (set, part) in [
-            (&["cache_bits=5"][..], "32, 16, 8 or 4 bits"),
-            (&["cache=false", "cache_bits=8"], "no numbers to be kept"),
-            (&["draft_width=16", "batch_size=2"], "set batch_size to 1"),
-            (&["requests=4", "cache_bits=8"], "without drafts"),
-            (&["requests=4", "draft_width=8"], "without drafts"),
-            (&["requests=256", "batch_size=256", "arrival_steps=9"], "arrival_steps to 8 at most"),
-            (&["width=30"], "set width to a multiple of 8"),
-            (&["kv_heads=3"], "set kv_heads to a divisor of heads"),
-        ] {
-            let error = read(set).map(|_| ()).unwrap_err().to_string();
-            assert!(error.contains(part), "{set:?}: {error}");
-        }
-        let setup = read(&[]).unwrap();
-        let Architecture::Transformer(config) = &setup.recipe.architecture else {
-            panic!("no transformer")
-        };
-        let error = drafting(config, 20, (&setup.recipe.data, 0, 1)).map(|_| ());
-        let error = error.unwrap_err().to_string();
-        assert!(error.contains("a multiple of 8"), "{error}");
-        assert!(read(&["draft_width=16", "kv_heads=1", "window=8", "cache_bits=4"]).is_ok());
-    }
-
-    fn rows(dataset: Dataset, prompt: Prompt, context: usize) -> Result<Vec<Vec<i32>>, LabError> {
-        let data = load(&DataConfig::new(dataset, 1)).unwrap();
+    fn rows(set: &[&str], tokens: usize, context: usize) -> Result<Vec<Vec<i32>>, LabError> {
+        let mut fixed: FixedParams = params(&lab().unwrap(), set).read().unwrap();
+        fixed.prompt_tokens = tokens;
+        let data = data::load(&DataConfig::new(fixed.dataset, 1)).unwrap();
         let Examples::Sequence(held_out) = data.held_out else { panic!("no tokens") };
-        let vocabulary = data.language.unwrap().vocabulary;
-        prompt.rows(3, &held_out, &vocabulary, context)
+        fixed.rows(3, &held_out, &data.language.unwrap().vocabulary, context)
     }
 
     #[test]
     fn what_cannot_be_continued_is_refused_with_its_place() {
-        let given = |text: &str| Prompt::Given(text.to_owned());
-        for (dataset, prompt, part) in [
-            (Dataset::Sums, given(""), "the prompt is empty"),
-            (Dataset::Sums, given("1+x=3"), "character 3 is 'x'"),
-            (Dataset::Sums, given("1+1= "), "character 5 is ' '"),
-            (Dataset::Chain, given("1 2 64 3"), "word 3 is '64'"),
-            (Dataset::Chain, given("  "), "the prompt is empty"),
-            (Dataset::Sums, given("12345+6=1"), "9 tokens is longer than the model's window"),
-            (Dataset::Sums, Prompt::HeldOut(9), "9 tokens is longer than the model's window"),
+        let chain = "dataset=chain";
+        for (set, part) in [
+            (&["prompt="][..], "the prompt is empty"),
+            (&["prompt=1+x=3"], "character 3 is 'x'"),
+            (&["prompt=1+1= "], "character 5 is ' '"),
+            (&[chain, "prompt=1 2 64 3"], "word 3 is '64'"),
+            (&[chain, "prompt=  "], "the prompt is empty"),
+            (&["prompt=12345+6=1"], "9 tokens is longer than the model's window"),
+            (&[], "9 tokens is longer than the model's window"),
         ] {
-            let error = rows(dataset, prompt, 8).unwrap_err().to_string();
+            let error = rows(set, 9, 8).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         }
-        let error = rows(Dataset::Sums, Prompt::HeldOut(9000), 9000).unwrap_err().to_string();
+        let error = rows(&[], 9000, 9000).unwrap_err().to_string();
         assert!(error.contains("5000 are held out"), "{error}");
-    }
-
-    #[test]
-    fn built_in_prompts_begin_with_a_line_and_differ() {
-        let rows = rows(Dataset::Sums, Prompt::HeldOut(8), 8).unwrap();
+        // Built-in prompts begin with a line and differ.
+        let rows = rows(&[], 8, 8).unwrap();
         assert!(rows.iter().all(|row| row.len() == 8 && row[0] > 2), "{rows:?}");
         assert!(rows[0] != rows[1] && rows[1] != rows[2]);
     }

@@ -68,35 +68,24 @@ impl Serving {
         }
     }
 
-    /// One token for each request that has a slot: prompts of those that are new are read one by one, all others' last tokens
-    /// in one pass.
+    /// One token for each request that has a slot: new prompts are read one by one, other last tokens in one pass.
     pub(super) fn step(&mut self) -> Result<(), CommError> {
-        let Some(step) = self.schedule.steps.get(self.done()).cloned() else {
-            return Ok(());
-        };
+        let Some(step) = self.schedule.steps.get(self.done()).cloned() else { return Ok(()) };
         let started = Instant::now();
-        let before = self.now().map_or_else(Vec::new, |step| step.slots.clone());
-        // In a static batch those that are done stand in their slots and are not served.
-        let is_fresh = |place: usize, slot| before.get(place).copied().flatten() != Some(slot);
-        let slots = step.slots.iter().enumerate();
-        let fresh = slots.filter_map(|(place, slot)| slot.filter(|slot| is_fresh(place, *slot)));
-        let (first, others): (Vec<_>, Vec<_>) = fresh.partition(|(_, count)| *count == 1);
-        for (request, _) in &first {
-            self.pass(&[*request])?;
+        let of = |is_first: bool| {
+            let own = step.served.iter().filter(move |(_, count)| (*count == 1) == is_first);
+            own.map(|(request, _)| *request).collect::<Vec<usize>>()
+        };
+        for request in of(true) {
+            self.pass(&[request])?;
         }
-        let requests: Vec<usize> = others.iter().map(|(request, _)| *request).collect();
+        let requests = of(false);
         if !requests.is_empty() {
             self.pass(&requests)?;
         }
-        self.tokens += (first.len() + others.len()) as u64;
+        self.tokens += step.served.len() as u64;
         self.steps.done += 1;
-        let next = self.schedule.steps.get(self.done());
-        let stays = |request: usize| {
-            next.is_some_and(|step| step.slots.iter().flatten().any(|(of, _)| *of == request))
-        };
-        for (request, _) in step.slots.iter().flatten().filter(|(request, _)| !stays(*request)) {
-            self.pool.release(*request);
-        }
+        step.leaving.into_iter().for_each(|request| self.pool.release(request));
         self.seconds += started.elapsed().as_secs_f64();
         Ok(())
     }
@@ -238,9 +227,7 @@ impl PagePool {
     }
 
     pub(super) fn release(&mut self, request: usize) {
-        let Some(pages) = self.tables.remove(&request) else {
-            return;
-        };
+        let Some(pages) = self.tables.remove(&request) else { return };
         for page in pages {
             self.pages[page].fill(None);
             self.free.push(page);
@@ -267,8 +254,7 @@ impl PagePool {
         kept.map_or(0, |[keys, _]| keys.dims()[2])
     }
 
-    /// The first page of a request that has room for a token of a block, and the tokens in it; a free one, or a new one, where
-    /// all are full.
+    /// A request's first page with room for a token of a block, else a free or a new one, and the tokens in it.
     fn open(&mut self, request: usize, block: usize) -> (usize, usize) {
         let table = self.tables.get(&request).map_or(&[][..], Vec::as_slice);
         let used = table.iter().map(|page| (*page, self.tokens(*page, block)));

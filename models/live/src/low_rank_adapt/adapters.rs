@@ -71,7 +71,6 @@ pub(super) fn attach(
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct AdaptedWeights {
-    /// The frozen weights, in the order of the network's row.
     pub(super) base: Vec<f32>,
     /// The adapters, in the order of their matrices.
     pub(super) pairs: Vec<Pair>,
@@ -166,8 +165,7 @@ impl ModuleVisitor for Visit {
     }
 }
 
-/// How an adapted network is written in the paper: x W + scale (x A) B, with the product A B never computed. Of a transformer,
-/// with plain blocks, as burn merges adapters.
+/// As in the paper: x W + scale (x A) B, the product A B never computed. Of a transformer as burn merges adapters.
 pub(super) fn unmerged(network: &Network, x: Tensor<2>, activation: Activation) -> Tensor<2> {
     let Network::Mlp(mlp) = network else { return network.forward(x, activation) };
     let mut x = x;
@@ -214,12 +212,11 @@ pub(super) fn singular_values(matrix: &[f64], rows: usize, columns: usize) -> Ve
             } else {
                 (0..columns).map(|column| at(i, column) * at(j, column)).sum()
             };
-            gram[i * n + j] = sum;
-            gram[j * n + i] = sum;
+            (gram[i * n + j], gram[j * n + i]) = (sum, sum);
         }
     }
-    let mut values: Vec<f64> =
-        eigenvalues(gram, n).into_iter().map(|value| value.max(0.0).sqrt()).collect();
+    let roots = eigenvalues(gram, n).into_iter().map(|value| value.max(0.0).sqrt());
+    let mut values: Vec<f64> = roots.collect();
     values.sort_by(|a, b| b.total_cmp(a));
     values
 }
@@ -253,16 +250,9 @@ fn rotate(a: &mut [f64], n: usize, p: usize, q: usize) {
     let t = tau.signum() / (tau.abs() + tau.hypot(1.0));
     let c = 1.0 / t.hypot(1.0);
     let s = t * c;
-    for k in 0..n {
-        let (x, y) = (a[k * n + p], a[k * n + q]);
-        a[k * n + p] = c * x - s * y;
-        a[k * n + q] = s * x + c * y;
-    }
-    for k in 0..n {
-        let (x, y) = (a[p * n + k], a[q * n + k]);
-        a[p * n + k] = c * x - s * y;
-        a[q * n + k] = s * x + c * y;
-    }
+    let mut turn = |i: usize, j: usize| (a[i], a[j]) = (c * a[i] - s * a[j], s * a[i] + c * a[j]);
+    (0..n).for_each(|k| turn(k * n + p, k * n + q));
+    (0..n).for_each(|k| turn(p * n + k, q * n + k));
 }
 
 #[cfg(test)]
@@ -290,12 +280,11 @@ mod tests {
         let (rows, columns, rank) = (30, 20, 3);
         let mut draw = |count: usize| -> Vec<f64> { (0..count).map(|_| stream.normal()).collect() };
         let (a, b) = (draw(rows * rank), draw(rank * columns));
-        let product: Vec<f64> = (0..rows * columns)
-            .map(|place| {
-                let (i, j) = (place / columns, place % columns);
-                (0..rank).map(|k| a[i * rank + k] * b[k * columns + j]).sum()
-            })
-            .collect();
+        let entry = |place: usize| {
+            let (i, j) = (place / columns, place % columns);
+            (0..rank).map(|k| a[i * rank + k] * b[k * columns + j]).sum()
+        };
+        let product: Vec<f64> = (0..rows * columns).map(entry).collect();
         let values = singular_values(&product, rows, columns);
         assert!(values[2] > 1.0 && values[3] < 1e-6 * values[0], "{values:?}");
         // The sum of their squares is that of the entries.

@@ -31,8 +31,7 @@ use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
 use self::adapters::{AdaptedWeights, attach, changed, unmerged};
 use self::task::{Task, Tasks};
-use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, known, point};
+use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, known, point};
 
 /// Lab `low-rank-adapt`: LoRA and QLoRA compared with full fine-tuning.
 pub fn lab() -> Result<LiveLab, SchemaError> {
@@ -114,9 +113,8 @@ impl Setup {
         // What a layer is, behind "block 1, ".
         let is_of = |layer: &Layer, parts: &[&str]| {
             let part = layer.what.split_once(", ").map_or("", |(_, part)| part);
-            tokens
-                && layer.what.starts_with("block ")
-                && (parts.is_empty() || parts.contains(&part))
+            let is_in_block = tokens && layer.what.starts_with("block ");
+            is_in_block && (parts.is_empty() || parts.contains(&part))
         };
         let wanted = |(index, layer): &(usize, Layer)| match self.layers {
             TargetLayers::All if tokens => is_of(layer, &[]),
@@ -127,18 +125,15 @@ impl Setup {
             TargetLayers::Attention => is_of(layer, &["query", "key", "value", "attention output"]),
             TargetLayers::Gated => is_of(layer, &["gate", "up", "down"]),
         };
-        let found: Vec<Layer> =
-            layers.into_iter().enumerate().filter(wanted).map(|(_, layer)| layer).collect();
+        let found = layers.into_iter().enumerate().filter(wanted);
+        let found: Vec<Layer> = found.map(|(_, layer)| layer).collect();
         if found.is_empty() {
-            let has = if tokens {
-                "a transformer has query-value, attention, gated and all"
-            } else {
-                "a perceptron has first, last and all"
+            let has = match tokens {
+                true => "a transformer has query-value, attention, gated and all",
+                false => "a perceptron has first, last and all",
             };
-            return Err(LabError::contradiction(
-                ["layers", "dataset"],
-                format!("the network has no such layers; {has}"),
-            ));
+            let message = format!("the network has no such layers; {has}");
+            return Err(LabError::contradiction(["layers", "dataset"], message));
         }
         Ok(found)
     }
@@ -169,50 +164,20 @@ impl Format {
         let mut bytes = 4 * row.len() as u64;
         for layer in trained.layers() {
             let matrix = layer.matrix(&trained.weights);
+            let (scheme, channel) = (Scheme::SymmetricRestricted, Granularity::Channel);
+            let by_inputs = Matrix::by_inputs(layer.inputs, layer.outputs);
+            let (row_of_all, blocks) =
+                (Matrix::by_outputs(matrix.len(), 1), Granularity::Group(NF4_BLOCK));
             let rounded = match self {
                 Self::Fp32 => continue,
-                Self::Int8 => Quantized::linear(
-                    &matrix,
-                    Matrix::by_inputs(layer.inputs, layer.outputs),
-                    8,
-                    Scheme::SymmetricRestricted,
-                    Granularity::Channel,
-                ),
-                Self::Nf4 => Quantized::nf4(
-                    &matrix,
-                    Matrix::by_outputs(matrix.len(), 1),
-                    Granularity::Group(NF4_BLOCK),
-                ),
+                Self::Int8 => Quantized::linear(&matrix, by_inputs, 8, scheme, channel),
+                Self::Nf4 => Quantized::nf4(&matrix, row_of_all, blocks),
             };
             bytes -= 4 * matrix.len() as u64;
             bytes += rounded.storage().bytes() as u64;
             layer.put(&mut row, &rounded.back);
         }
         FrozenBase { row, bytes }
-    }
-}
-
-/// What is trained and what that takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Costs {
-    base: u64,
-    /// Numbers of all adapters: rank * (inputs + outputs) each.
-    adapters: u64,
-    base_bytes: u64,
-}
-
-impl Costs {
-    fn trainable_percent(&self) -> f64 {
-        100.0 * self.adapters as f64 / (self.base + self.adapters) as f64
-    }
-
-    /// The base as it is kept, and 16 bytes for each trained number.
-    fn training_bytes(&self) -> u64 {
-        self.base_bytes + TRAINED * self.adapters
-    }
-
-    fn full_training_bytes(&self) -> u64 {
-        TRAINED * self.base
     }
 }
 
@@ -228,7 +193,8 @@ struct Session {
     trained: Arc<Trained>,
     kept: FrozenBase,
     targets: Vec<Layer>,
-    costs: Costs,
+    /// Numbers of all adapters: rank * (inputs + outputs) each.
+    adapters: u64,
     tasks: Tasks,
     /// Without autodiff.
     device: Device,
@@ -253,11 +219,7 @@ impl Session {
         MemoryBudget::of(run.device).require(2 * each, who, &baseline::smaller(&run.params))?;
         let kept = setup.base_format.keep(&trained);
         let of_layer = |layer: &Layer| (setup.rank * (layer.inputs + layer.outputs)) as u64;
-        let costs = Costs {
-            base: trained.weights.len() as u64,
-            adapters: targets.iter().map(of_layer).sum(),
-            base_bytes: kept.bytes,
-        };
+        let adapters = targets.iter().map(of_layer).sum();
         let tasks = Tasks::new(&trained, setup.task, setup.seed)?;
         let device = device::open(run.device)?;
         let tape = device.clone().autodiff();
@@ -283,26 +245,28 @@ impl Session {
             trained,
             kept,
             targets,
-            costs,
+            adapters,
             tasks,
             device,
         };
-        session.begin(run)?;
+        let base = session.trained.weights.len() as u64;
+        let [own, full] = session.training_bytes();
+        run.scalar("adapter_parameters", adapters as i64);
+        run.scalar("trainable_percent", 100.0 * adapters as f64 / (base + adapters) as f64);
+        run.scalar("training_bytes", own as i64);
+        run.scalar("full_training_bytes", full as i64);
+        let [base, kept] = [&session.trained.weights, &session.kept.row]
+            .map(|row| session.trained.network_of(row, &session.device));
+        run.scalar("accuracy_before", session.accuracy(&kept, &session.new));
+        run.scalar("old_accuracy", session.accuracy(&base, &session.old));
+        session.report_accuracies(run);
+        session.draw(run, FrameTrigger::Running)?;
         Ok(session)
     }
 
-    fn begin(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        let costs = self.costs;
-        run.scalar("adapter_parameters", costs.adapters as i64);
-        run.scalar("trainable_percent", costs.trainable_percent());
-        run.scalar("training_bytes", costs.training_bytes() as i64);
-        run.scalar("full_training_bytes", costs.full_training_bytes() as i64);
-        let [base, kept] = [&self.trained.weights, &self.kept.row]
-            .map(|row| self.trained.network_of(row, &self.device));
-        run.scalar("accuracy_before", self.accuracy(&kept, &self.new));
-        run.scalar("old_accuracy", self.accuracy(&base, &self.old));
-        self.report_accuracies(run);
-        self.draw(run, FrameTrigger::Running)
+    /// Bytes of the base as it is kept with 16 for each trained number, and those of full fine-tuning.
+    fn training_bytes(&self) -> [u64; 2] {
+        [self.kept.bytes + TRAINED * self.adapters, TRAINED * self.trained.weights.len() as u64]
     }
 
     fn accuracy(&self, network: &Network, set: &EvaluationSet) -> f64 {

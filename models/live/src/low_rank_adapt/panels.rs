@@ -105,18 +105,16 @@ fn whole_field(cells: Vec<f64>, [rows, columns]: [usize; 2]) -> Frame {
 fn spectrum(layer: &Layer, change: &[f64], by_all: &[f64]) -> Frame {
     let (rows, columns) = (layer.inputs, layer.outputs);
     if rows.min(columns) > MOST_WIDE {
-        return Frame::Text(format!(
-            "A matrix of {rows} x {columns} takes too long to be taken apart here."
-        ));
+        let text = format!("A matrix of {rows} x {columns} takes too long to be taken apart here.");
+        return Frame::Text(text);
     }
     let mut points = Vec::new();
     for (series, matrix) in [by_all, change].into_iter().enumerate() {
         let values = singular_values(matrix, rows, columns);
         let largest = values.first().copied().unwrap_or(0.0);
         // Below this they are rounding.
-        let real = values.into_iter().filter(|value| *value > 1e-5 * largest);
-        let places = real.enumerate();
-        points.extend(places.map(|(place, value)| point(place as f64 + 1.0, value, "", series)));
+        let real = values.into_iter().filter(|value| *value > 1e-5 * largest).enumerate();
+        points.extend(real.map(|(place, value)| point(place as f64 + 1.0, value, "", series)));
     }
     if points.is_empty() {
         return Frame::Text("Nothing has changed yet: B is zero.".to_owned());
@@ -139,10 +137,8 @@ fn samples(session: &Session) -> Frame {
 
 fn answers(session: &Session, network: &Network) -> Frame {
     let tasks = &session.tasks;
-    let classes = |examples: &Examples| {
-        let set = EvaluationSet::new(examples, &session.device);
-        set.classes(network, session.trained.activation)
-    };
+    let (device, activation) = (&session.device, session.trained.activation);
+    let classes = |of: &Examples| EvaluationSet::new(of, device).classes(network, activation);
     match (first(&tasks.new), first(&tasks.old)) {
         (Examples::Labelled(new), Examples::Labelled(old)) => {
             let edge = session.trained.data.features().isqrt();
@@ -203,9 +199,7 @@ fn predictions(
 ) -> Vec<[Value; 5]> {
     /// Tokens that stand before the one that comes.
     const BEFORE: usize = 4;
-    let Some(vocabulary) = &session.tasks.vocabulary else {
-        return Vec::new();
-    };
+    let Some(vocabulary) = &session.tasks.vocabulary else { return Vec::new() };
     let row = |place: usize| {
         let comes = some.tokens[place];
         let expected = answers.get(place - 1).copied().unwrap_or(0) as i32;
@@ -218,10 +212,9 @@ fn predictions(
 }
 
 fn memory(session: &Session) -> Frame {
-    let costs = session.costs;
-    let (base, adapters) = (costs.base as f64, costs.adapters as f64);
-    let share = costs.training_bytes() as f64 / costs.full_training_bytes() as f64;
-    let frozen = costs.base_bytes as f64;
+    let (base, adapters) = (session.trained.weights.len() as f64, session.adapters as f64);
+    let [own, full] = session.training_bytes().map(|bytes| bytes as f64);
+    let frozen = session.kept.bytes as f64;
     stacks(
         "bytes",
         ["frozen base", "trained weights", "gradients", "moments"],
@@ -229,7 +222,7 @@ fn memory(session: &Session) -> Frame {
             (
                 "adapters".to_owned(),
                 vec![frozen, 4.0 * adapters, 4.0 * adapters, 8.0 * adapters],
-                format!("{:.0}% of the other", 100.0 * share),
+                format!("{:.0}% of the other", 100.0 * own / full),
             ),
             (
                 "fine-tuned whole".to_owned(),

@@ -2,8 +2,7 @@
 
 use mlsys_lab::LabError;
 use mlsys_nn::baseline::Trained;
-use mlsys_nn::data;
-use mlsys_nn::data::{DataConfig, Examples, Labelled, Vocabulary};
+use mlsys_nn::data::{self, DataConfig, Examples, Labelled, Vocabulary};
 use mlsys_nn::random::Stream;
 use mlsys_nn::train::data_error;
 use serde::Deserialize;
@@ -21,7 +20,6 @@ pub(super) enum Task {
     Permute,
 }
 
-/// What is learned, and what a network is judged by.
 pub(super) struct Tasks {
     pub(super) train: Examples,
     pub(super) new: Examples,
@@ -96,20 +94,12 @@ impl Task {
     }
 
     fn apply(self, examples: Examples, order: &[usize]) -> Examples {
-        let Examples::Labelled(labelled) = examples else {
-            return examples;
-        };
+        let Examples::Labelled(labelled) = examples else { return examples };
         let features = labelled.features.max(1);
         let images = labelled.inputs.chunks_exact(features);
-        let inputs = images.flat_map(|image| {
-            order.iter().map(|from| {
-                let ink = image.get(*from).copied().unwrap_or(0.0);
-                match self {
-                    Self::Invert => 1.0 - ink,
-                    Self::Mirror | Self::Rotate | Self::Permute => ink,
-                }
-            })
-        });
+        let inputs = images
+            .flat_map(|image| order.iter().map(|from| image[*from]))
+            .map(|ink| if self == Self::Invert { 1.0 - ink } else { ink });
         Examples::Labelled(Labelled { inputs: inputs.collect(), ..labelled })
     }
 }
@@ -120,14 +110,9 @@ mod tests {
 
     #[test]
     fn images_are_turned_as_their_names_say() {
-        let image = || {
-            Examples::Labelled(Labelled {
-                inputs: vec![0.0, 0.25, 0.5, 1.0],
-                labels: vec![7],
-                features: 4,
-            })
-        };
-        let of = |task: Task| match task.apply(image(), &order(task, &image(), 1)) {
+        let inputs = vec![0.0, 0.25, 0.5, 1.0];
+        let image = Examples::Labelled(Labelled { inputs, labels: vec![7], features: 4 });
+        let of = |task: Task| match task.apply(image.clone(), &order(task, &image, 1)) {
             Examples::Labelled(labelled) => {
                 assert_eq!(labelled.labels, [7]);
                 labelled.inputs

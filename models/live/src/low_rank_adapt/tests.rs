@@ -85,11 +85,8 @@ fn adapter_counts_match_the_closed_form() {
         let layers = format!("layers={layers}");
         let set = ["dataset=chain", "baseline_steps=1", "steps=1", "rank=3", &layers];
         let data = run(&lab(), &set);
-        assert_eq!(
-            number(&data, "adapter_parameters"),
-            number(&known, "adapter_parameters"),
-            "{layers}"
-        );
+        let [own, other] = [&data, &known].map(|data| number(data, "adapter_parameters"));
+        assert_eq!(own, other, "{layers}");
         assert_eq!(number(&data, "base_weights_changed"), 0.0);
         assert!(number(&data, "merge_difference") <= 1e-5);
     }
@@ -131,9 +128,7 @@ fn zero_b_changes_nothing_and_merging_adds() {
     let mut apart = AdaptedWeights::read(&network);
     assert_eq!(apart.base, base.weights);
     assert_eq!(apart.pairs.len(), 2);
-    let [first, second] = &mut apart.pairs[..] else {
-        panic!("two layers");
-    };
+    let [first, second] = &mut apart.pairs[..] else { panic!("two layers") };
     assert_eq!((first.inputs, first.rank, first.outputs), (784, 2, 16));
     assert!(first.a.iter().any(|a| *a != 0.0) && first.b.iter().all(|b| *b == 0.0));
     second.b.fill(0.5);

@@ -21,12 +21,13 @@ use self::matrices::{Matrices, Weights};
 use self::panels::{Results, Timed};
 use crate::roof::Ceilings;
 use crate::sizes::sizes;
-use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, Steps};
+use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps};
 
 /// Lab `matmul-bench`: products of chosen shapes, timed, checked and marked under the roof.
 pub fn lab() -> Result<LiveLab, SchemaError> {
-    LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<Setup>()
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)?
+        .reading::<Setup>()?
+        .reading::<Knobs>()
 }
 
 // Parameters.
@@ -65,19 +66,10 @@ struct Shape {
     k: usize,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ClockStops {
-    /// When the device has done its work.
-    WhenDone,
-    /// When the call returns: the classic mistake.
-    WhenCalled,
-}
-
-impl ClockStops {
-    fn read(params: &Params) -> Result<Self, LabError> {
-        let is_synchronous = params.bool("synchronize")?;
-        Ok(if is_synchronous { Self::WhenDone } else { Self::WhenCalled })
-    }
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+struct Knobs {
+    /// Whether the clock stops when the device is done; when the call returns is the classic mistake.
+    synchronize: bool,
 }
 
 fn shapes(params: &Params) -> Result<Vec<Shape>, LabError> {
@@ -132,11 +124,10 @@ const PACE: Pace = Pace {
 
 struct Session {
     meter: Meter,
-    precision: Precision,
     setup: Setup,
     shapes: Vec<Shape>,
     ceilings: Ceilings,
-    stops: Rc<Cell<ClockStops>>,
+    knobs: Rc<Cell<Knobs>>,
     weights: Option<Weights>,
     results: Results,
     /// The shape that is being timed, with repetitions done.
@@ -151,21 +142,20 @@ impl Session {
         let setup: Setup = run.params.read()?;
         let shapes = shapes(&run.params)?;
         let precision = Precision::read(&run.params)?;
-        let stops = ClockStops::read(&run.params)?;
+        let knobs: Knobs = run.params.read()?;
         run.status(format!("opening {}", run.device));
         let meter = Meter::open(run.device, precision)?;
-        report_early_clock(run, stops);
+        report_early_clock(run, knobs);
         run.status("measuring the roof");
         let peak = setup.baseline_peak.filter(|peak| *peak > 0.0);
         let ceilings = Ceilings::measure(&meter, peak, || run.control.interrupted())?;
         let session = Self {
             results: Results { precision, products: Vec::new(), error: 0.0 },
             meter,
-            precision,
             setup,
             shapes,
             ceilings,
-            stops: Rc::new(Cell::new(stops)),
+            knobs: Rc::new(Cell::new(knobs)),
             weights: None,
             timing: None,
             place: 0,
@@ -186,26 +176,21 @@ impl Session {
 
     fn prepare(&mut self, run: &Run<'_>, shape: Shape) -> Result<RepeatTimer, LabError> {
         let known = self.weights.take();
-        let matrices = Matrices::new(
-            &self.meter,
-            run.device,
-            (self.precision, self.setup.seed),
-            shape,
-            known,
-        )?;
-        self.weights = Some(matrices.weights());
+        let from = (self.results.precision, self.setup.seed);
+        let matrices = Matrices::new(&self.meter, run.device, from, shape, known)?;
+        self.weights = Some(matrices.weights.clone());
         self.results.error = self.results.error.max(matrices.error(self.setup.seed));
         // How much is done at once goes by honest times, or a clock that stops early would ask for far too much.
-        let wanted = self.stops.replace(ClockStops::WhenDone);
-        let work = matrices.work(&self.meter, Rc::clone(&self.stops));
+        let wanted = self.knobs.replace(Knobs { synchronize: true });
+        let work = matrices.work(&self.meter, Rc::clone(&self.knobs));
         let clock = RepeatTimer::warm_up(work, PACE)?;
-        self.stops.set(wanted);
+        self.knobs.set(wanted);
         Ok(clock)
     }
 }
 
 impl SteppedLab for Session {
-    type Knobs = ClockStops;
+    type Knobs = Knobs;
 
     fn steps(&mut self) -> &mut Steps {
         &mut self.steps
@@ -215,21 +200,19 @@ impl SteppedLab for Session {
         self.shape().is_some()
     }
 
-    fn read(&self, params: &Params) -> Result<ClockStops, LabError> {
-        ClockStops::read(params)
+    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
+        params.read()
     }
 
-    fn turn(&mut self, run: &mut Run<'_>, stops: ClockStops) -> Result<(), StepError> {
-        self.stops.set(stops);
-        report_early_clock(run, stops);
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
+        self.knobs.set(knobs);
+        report_early_clock(run, knobs);
         Ok(())
     }
 
     /// One repetition, and the first of a shape makes it ready.
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        let Some(shape) = self.shape() else {
-            return Ok(());
-        };
+        let Some(shape) = self.shape() else { return Ok(()) };
         let (mut clock, repetitions) = match self.timing.take() {
             Some(timing) => timing,
             None => (self.prepare(run, shape)?, 0),
@@ -264,13 +247,13 @@ impl SteppedLab for Session {
 }
 
 /// What a clock that is stopped early means on this device.
-fn report_early_clock(run: &mut Run<'_>, stops: ClockStops) {
-    let text = match (stops, device::is_asynchronous(run.device)) {
-        (ClockStops::WhenDone, _) => return,
-        (ClockStops::WhenCalled, true) => {
+fn report_early_clock(run: &mut Run<'_>, knobs: Knobs) {
+    let text = match (knobs.synchronize, device::is_asynchronous(run.device)) {
+        (true, _) => return,
+        (false, true) => {
             "synchronize = false: the clock stops when the products are queued, not when they are done; the rates below are not those of the device"
         }
-        (ClockStops::WhenCalled, false) => {
+        (false, false) => {
             "synchronize = false changes nothing on the processor: a call there returns with its product done; on a GPU the clock would stop while the work still waits in a queue"
         }
     };

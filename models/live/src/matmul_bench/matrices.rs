@@ -10,7 +10,7 @@ use mlsys_device::meter::{Meter, Precision, Workload};
 use mlsys_lab::{DeviceId, LabError};
 use mlsys_nn::random::Stream;
 
-use super::{ClockStops, Shape};
+use super::{Knobs, Shape};
 
 /// Larger than most caches, for a device that does not report the size of its last cache.
 const POOL: u64 = 256 << 20;
@@ -25,7 +25,7 @@ pub(super) struct Matrices {
     id: DeviceId,
     shape: Shape,
     activations: Tensor<2>,
-    weights: Weights,
+    pub(super) weights: Weights,
 }
 
 /// One matrix of weights in several places of the memory, together larger than the last cache. A product takes the next
@@ -59,20 +59,13 @@ impl Matrices {
         Ok(Self { id, shape, activations: Tensor::from_data(drawn, place), weights })
     }
 
-    pub(super) fn weights(&self) -> Weights {
-        self.weights.clone()
-    }
-
-    /// The largest difference of 64 entries from a product in double precision, relative to the sum of the absolute
-    /// values of its terms.
+    /// The largest difference of 64 entries from a product in double precision, over the sum of the terms' sizes.
     pub(super) fn error(&self, seed: u64) -> f64 {
         let Shape { m, n, k, .. } = self.shape;
         let mut stream = Stream::new(seed, "products/sample");
         let mut sample = |of: usize| [(); SAMPLED].map(|()| stream.below(of));
         let (rows, columns) = (sample(m), sample(n));
-        let Some(weights) = self.weights.copies.first() else {
-            return 0.0;
-        };
+        let Some(weights) = self.weights.copies.first() else { return 0.0 };
         let result = self.activations.clone().matmul(weights.clone());
         // What the device holds: numbers of 16 bits were rounded on their way there.
         let values = |part: Tensor<2>| part.into_data().iter::<f64>().collect::<Vec<f64>>();
@@ -94,7 +87,7 @@ impl Matrices {
         worst
     }
 
-    pub(super) fn work(&self, meter: &Meter, stops: Rc<Cell<ClockStops>>) -> Box<dyn Workload> {
+    pub(super) fn work(&self, meter: &Meter, knobs: Rc<Cell<Knobs>>) -> Box<dyn Workload> {
         Box::new(Product {
             device: meter.device().clone(),
             id: self.id,
@@ -102,7 +95,7 @@ impl Matrices {
             weights: Rc::clone(&self.weights.copies),
             next: 0,
             flops: self.shape.flops() as f64,
-            stops,
+            knobs,
         })
     }
 }
@@ -141,7 +134,7 @@ struct Product {
     weights: Rc<[Tensor<2>]>,
     next: usize,
     flops: f64,
-    stops: Rc<Cell<ClockStops>>,
+    knobs: Rc<Cell<Knobs>>,
 }
 
 impl Workload for Product {
@@ -160,10 +153,7 @@ impl Workload for Product {
         let called = started.elapsed();
         device::sync(&self.device, self.id)?;
         let done = started.elapsed();
-        let seconds = match self.stops.get() {
-            ClockStops::WhenDone => done,
-            ClockStops::WhenCalled => called,
-        };
+        let seconds = if self.knobs.get().synchronize { done } else { called };
         Ok(seconds.as_secs_f64())
     }
 }

@@ -89,7 +89,6 @@ impl Results {
         fast.min_by_key(|timed| timed.shape.size).copied()
     }
 
-    /// Adds a product: one step of every series.
     pub(super) fn push(&mut self, run: &mut Run<'_>, timed: Timed, roof: &Roof) {
         self.products.push(timed);
         let step = self.products.len() as u64;

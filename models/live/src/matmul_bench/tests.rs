@@ -115,18 +115,3 @@ fn the_schema_lists_exactly_the_cases_that_are_read() {
     let listed = lab().schema().param("precision").unwrap().values.clone();
     assert_eq!(listed, Precision::ALL.map(Precision::name));
 }
-
-#[test]
-fn operations_and_bytes_are_counted_by_the_formulas() {
-    let shape = |m, n, k| Shape { size: m, m, n, k };
-    for (shape, precision, flops, bytes) in [
-        (shape(512, 512, 512), Precision::Fp32, 268_435_456, 3_145_728),
-        (shape(1, 512, 512), Precision::Fp32, 524_288, 1_052_672),
-        (shape(128, 8192, 8192), Precision::Fp16, 17_179_869_184, 138_412_032),
-        (shape(16_384, 16_384, 16_384), Precision::Bf16, 8_796_093_022_208, 1_610_612_736),
-    ] {
-        assert_eq!((shape.flops(), shape.bytes(precision)), (flops, bytes));
-        let intensity = shape.intensity(precision);
-        assert!((intensity * bytes as f64 / flops as f64 - 1.0).abs() < 1e-12);
-    }
-}

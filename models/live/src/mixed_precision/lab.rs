@@ -15,31 +15,31 @@ use mlsys_nn::data::{Data, DataConfig, Dataset};
 use mlsys_nn::divergence::DivergenceCheck;
 use mlsys_nn::flat_params::Rule;
 use mlsys_nn::networks::MlpConfig;
+use mlsys_nn::train::data_error;
 use mlsys_nn::{data, divergence};
 use mlsys_sim::formats::Format;
 use serde::Deserialize;
 
 use self::learner::{EvaluationData, Learner, Tally};
-use crate::stepped;
-use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
+use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, point};
 
 /// Lab `mixed-precision`.
-///
-/// # Errors
-/// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?
-        .reading::<Fields>()?
+        .reading::<Setup>()?
         .reading::<Knobs>()
 }
 
 // Parameters.
 
+#[derive(Clone, Copy, Deserialize)]
 struct Setup {
-    data: DataConfig,
-    sizes: MlpConfig,
+    dataset: Dataset,
+    width: usize,
+    #[serde(rename = "optimizer")]
     rule: Rule,
     /// What running sums inside a matrix product are rounded to.
+    #[serde(rename = "accumulate_format", with = "FormatName")]
     sums: Format,
     seed: u64,
 }
@@ -52,17 +52,6 @@ struct Knobs {
     steps: u64,
     /// The weight that the number line shows.
     watch: Option<usize>,
-}
-
-/// The parameters.
-#[derive(Deserialize)]
-struct Fields {
-    dataset: Dataset,
-    width: usize,
-    optimizer: Rule,
-    #[serde(with = "FormatName")]
-    accumulate_format: Format,
-    seed: u64,
 }
 
 /// The names of [`Format`].
@@ -78,7 +67,6 @@ enum FormatName {
     E5m2,
 }
 
-/// Which numbers are kept in which format.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 struct Numbers {
     #[serde(rename = "weight_format", with = "FormatName")]
@@ -87,79 +75,41 @@ struct Numbers {
     gradients: Format,
     #[serde(rename = "activation_format", with = "FormatName")]
     activations: Format,
-    #[serde(rename = "master_weights")]
-    master: Master,
-    #[serde(rename = "stochastic_rounding")]
-    rounding: Rounding,
+    /// Whether updates are added to a copy of the weights in 32 bits, not to the rounded ones, whose sum is rounded again.
+    master_weights: bool,
+    /// Whether rounding takes one of the two neighbours by chance.
+    stochastic_rounding: bool,
     /// The loss is multiplied by it before the backward pass.
     loss_scale: f32,
 }
 
-/// What an update is added to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(from = "bool")]
-enum Master {
-    /// A copy of the weights in 32 bits.
-    Kept,
-    /// The rounded weights, and the sum is rounded again.
-    None,
-}
-
-impl From<bool> for Master {
-    fn from(kept: bool) -> Self {
-        if kept { Self::Kept } else { Self::None }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(from = "bool")]
-enum Rounding {
-    Nearest,
-    /// Stochastic rounding: one of the two neighbours.
-    AtRandom,
-}
-
-impl From<bool> for Rounding {
-    fn from(at_random: bool) -> Self {
-        if at_random { Self::AtRandom } else { Self::Nearest }
-    }
-}
-
 impl Setup {
-    fn read(params: &Params) -> Result<Self, LabError> {
-        let fields: Fields = params.read()?;
-        let data = DataConfig::new(fields.dataset, fields.seed);
+    fn data(&self) -> DataConfig {
+        DataConfig::new(self.dataset, self.seed)
+    }
+
+    fn sizes(&self) -> Result<MlpConfig, LabError> {
+        let data = self.data();
         // As many layers as lab `train` gives this data set.
-        let depth = if fields.dataset.is_points() { 2 } else { 1 };
-        let outputs = data.classes();
-        Ok(Self {
-            sizes: MlpConfig {
-                inputs: data.features(),
-                hidden: vec![fields.width; depth],
-                outputs: outputs.map_err(|error| LabError::Data(error.to_string()))?,
-            },
-            rule: fields.optimizer,
-            sums: fields.accumulate_format,
-            data,
-            seed: fields.seed,
-        })
+        let depth = if self.dataset.is_points() { 2 } else { 1 };
+        let outputs = data.classes().map_err(data_error)?;
+        Ok(MlpConfig { inputs: data.features(), hidden: vec![self.width; depth], outputs })
     }
 }
 
 impl Numbers {
-    /// Everything in 32 bits.
     const WIDE: Self = Self {
         weights: Format::Fp32,
         gradients: Format::Fp32,
         activations: Format::Fp32,
-        master: Master::Kept,
-        rounding: Rounding::Nearest,
+        master_weights: true,
+        stochastic_rounding: false,
         loss_scale: 1.0,
     };
 
     /// Whether there is a master copy in 32 bits; weights of 32 bits are their own.
     fn has_copy(&self) -> bool {
-        self.master == Master::Kept && self.weights != Format::Fp32
+        self.master_weights && self.weights != Format::Fp32
     }
 
     /// Bytes of a parameter: its weight, the copy, its gradient, and what the optimizer keeps in 32 bits.
@@ -181,7 +131,6 @@ struct Session {
     /// The same run in 32 bits throughout.
     reference: Learner,
     steps: Steps,
-    /// Since the beginning.
     all: Tally,
     /// Up to what was recorded last.
     told: Tally,
@@ -189,15 +138,15 @@ struct Session {
 
 impl Session {
     fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
-        let setup = Setup::read(&run.params)?;
-        let knobs = run.params.read::<Knobs>()?;
+        let (setup, knobs) = (run.params.read::<Setup>()?, run.params.read::<Knobs>()?);
+        let (sizes, wide) = (setup.sizes()?, Setup { sums: Format::Fp32, ..setup });
         let device = device::open(run.device)?;
-        let data = data::load(&setup.data).map_err(|error| LabError::Data(error.to_string()))?;
+        let data = data::load(&setup.data()).map_err(data_error)?;
         let session = Self {
             judged: EvaluationData::new(&data, &device),
-            learner: Learner::new(&setup, &data, &device)?,
-            reference: Learner::new(&setup, &data, &device)?.wide(),
-            steps: Steps::new([DivergenceCheck::new((setup.sizes.outputs as f64).ln())]),
+            learner: Learner::new(&setup, &sizes, &data, &device)?,
+            reference: Learner::new(&wide, &sizes, &data, &device)?,
+            steps: Steps::new([DivergenceCheck::new((sizes.outputs as f64).ln())]),
             setup,
             knobs,
             data,
@@ -208,34 +157,12 @@ impl Session {
         Ok(session)
     }
 
-    /// What the formats alone decide.
     fn report_sizes(&self, run: &mut Run<'_>) {
         let numbers = &self.knobs.numbers;
         let bytes = numbers.bytes_per_parameter(self.setup.rule);
         run.scalar("bytes_per_parameter", bytes);
         run.scalar("smallest_step_at_one", numbers.weights.spacing(1.0));
         run.scalar("smallest_positive", numbers.gradients.smallest());
-    }
-
-    fn report_series(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        let step = self.steps.done;
-        let accuracy = self.learner.accuracy(&self.judged, &self.knobs.numbers)?;
-        point(run, "accuracy", step, accuracy);
-        let reference = self.reference.accuracy(&self.judged, &Numbers::WIDE)?;
-        point(run, "reference_accuracy", step, reference);
-        let (all, told) = (self.all, self.told);
-        let gradients = all.gradients - told.gradients;
-        for (name, some, of) in [
-            ("stalled_update_fraction", all.stalled, all.updates),
-            ("underflow_fraction", all.underflows - told.underflows, gradients),
-            ("overflow_fraction", all.overflows - told.overflows, gradients),
-        ] {
-            if of > 0 {
-                point(run, name, step, some as f64 / of as f64);
-            }
-        }
-        self.told = all;
-        Ok(())
     }
 }
 
@@ -284,7 +211,24 @@ impl SteppedLab for Session {
     }
 
     fn record(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        self.report_series(run)
+        let step = self.steps.done;
+        let accuracy = self.learner.accuracy(&self.judged, &self.knobs.numbers)?;
+        point(run, "accuracy", step, accuracy);
+        let reference = self.reference.accuracy(&self.judged, &Numbers::WIDE)?;
+        point(run, "reference_accuracy", step, reference);
+        let (all, told) = (self.all, self.told);
+        let gradients = all.gradients - told.gradients;
+        for (name, some, of) in [
+            ("stalled_update_fraction", all.stalled, all.updates),
+            ("underflow_fraction", all.underflows - told.underflows, gradients),
+            ("overflow_fraction", all.overflows - told.overflows, gradients),
+        ] {
+            if of > 0 {
+                point(run, name, step, some as f64 / of as f64);
+            }
+        }
+        self.told = all;
+        Ok(())
     }
 
     fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {

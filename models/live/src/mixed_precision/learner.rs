@@ -4,16 +4,16 @@ use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor, TensorData};
 use mlsys_distributed::transport::CommError;
 use mlsys_nn::data::{Batches, Data, Examples};
-use mlsys_nn::flat_params;
-use mlsys_nn::flat_params::{Optimizer, Rule};
-use mlsys_nn::networks::{Activation, Architecture, Initialization, Mlp, Network, cross_entropy};
+use mlsys_nn::flat_params::{self, Optimizer, Rule};
+use mlsys_nn::networks::{
+    Activation, Architecture, Initialization, Mlp, MlpConfig, Network, cross_entropy,
+};
 use mlsys_nn::train::{EvaluationSet, batch};
 use mlsys_sim::formats::Format;
 
 use super::rounding::{Layers, Rounder, Rows};
-use super::{Knobs, Master, Numbers, Rounding, Setup};
+use super::{Knobs, Numbers, Setup};
 
-/// A network on its way.
 pub(super) struct Learner {
     /// The shapes; its weights are those of the last pass.
     network: Network,
@@ -33,7 +33,6 @@ pub(super) struct Learner {
     pub(super) last: Last,
 }
 
-/// The last step, for pictures.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Last {
     pub(super) before: Vec<f32>,
@@ -45,7 +44,6 @@ pub(super) struct Last {
     pub(super) rounded: Vec<f32>,
 }
 
-/// Counts of what was lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     /// Updates that are not zero.
@@ -62,13 +60,18 @@ pub(super) struct Tally {
 
 impl Learner {
     /// The network that lab `train` starts from with this seed, and the same batches. `device` is without autodiff.
-    pub(super) fn new(setup: &Setup, data: &Data, device: &Device) -> Result<Self, CommError> {
+    pub(super) fn new(
+        setup: &Setup,
+        sizes: &MlpConfig,
+        data: &Data,
+        device: &Device,
+    ) -> Result<Self, CommError> {
         let device = device.clone().autodiff();
-        let architecture = Architecture::Mlp(setup.sizes.clone());
+        let architecture = Architecture::Mlp(sizes.clone());
         let network = architecture.init(Initialization::He, setup.seed, &device);
         let weights = flat_params::weights(&network)?;
         Ok(Self {
-            sizes: setup.sizes.layers(),
+            sizes: sizes.layers(),
             optimizer: Optimizer::new(setup.rule),
             rule: setup.rule,
             sums: setup.sums,
@@ -82,13 +85,6 @@ impl Learner {
         })
     }
 
-    /// The same with sums of 32 bits, whatever the run's are.
-    pub(super) fn wide(mut self) -> Self {
-        self.sums = Format::Fp32;
-        self
-    }
-
-    /// One step; the loss of its batch.
     pub(super) fn step(
         &mut self,
         examples: &Examples,
@@ -96,8 +92,8 @@ impl Learner {
         tally: &mut Tally,
     ) -> Result<f64, CommError> {
         let numbers = &knobs.numbers;
-        self.rounder.how = numbers.rounding;
-        if numbers.master == Master::None {
+        self.rounder.is_stochastic = numbers.stochastic_rounding;
+        if !numbers.master_weights {
             // Nothing to do but in the first step, or where the format was changed: they are of the format.
             self.rounder.round(numbers.weights, &mut self.weights);
         }
@@ -116,7 +112,7 @@ impl Learner {
         let mut wanted = before.clone();
         self.optimizer.update(&mut wanted, &slopes, knobs.learning_rate);
         self.weights.copy_from_slice(&wanted);
-        if numbers.master == Master::None {
+        if !numbers.master_weights {
             self.rounder.round(numbers.weights, &mut self.weights);
         }
         self.last = Last { before, wanted, gradients, rounded };
@@ -170,9 +166,7 @@ impl Learner {
     /// The weights as forward and backward use them, rounded to the nearest.
     pub(super) fn used(&self, numbers: &Numbers) -> Vec<f32> {
         let mut used = self.weights.clone();
-        let mut rounder = self.rounder.clone();
-        rounder.how = Rounding::Nearest;
-        rounder.round(numbers.weights, &mut used);
+        self.rounder.nearest().round(numbers.weights, &mut used);
         used
     }
 
@@ -183,41 +177,26 @@ impl Learner {
         numbers: &Numbers,
     ) -> Result<f64, CommError> {
         let used = self.used(numbers);
-        let mut rounder = self.rounder.clone();
-        rounder.how = Rounding::Nearest;
-        let (Format::Fp32, Format::Fp32) = (self.sums, numbers.activations) else {
-            return self.accuracy_when_rounded(judged, numbers, &used, &mut rounder);
-        };
-        self.network = flat_params::with_weights(self.network.take(), &used);
+        let mut rounder = self.rounder.nearest();
+        if self.sums == Format::Fp32 {
+            self.network = flat_params::with_weights(self.network.take(), &used);
+        }
         let network = burn::module::Module::valid(&self.network);
-        Ok(judged.set.judge(&network, Activation::Relu).accuracy)
-    }
-
-    fn accuracy_when_rounded(
-        &mut self,
-        judged: &EvaluationData,
-        numbers: &Numbers,
-        used: &[f32],
-        rounder: &mut Rounder,
-    ) -> Result<f64, CommError> {
-        let Examples::Labelled(examples) = &judged.examples else {
+        if (self.sums, numbers.activations) == (Format::Fp32, Format::Fp32) {
+            return Ok(judged.set.judge(&network, Activation::Relu).accuracy);
+        }
+        let (Examples::Labelled(examples), Network::Mlp(mlp)) = (&judged.examples, &network) else {
             return Ok(f64::NAN);
         };
         let rows = examples.len();
         let found = if self.sums == Format::Fp32 {
-            self.network = flat_params::with_weights(self.network.take(), used);
             let indices: Vec<usize> = (0..rows).collect();
-            let network = burn::module::Module::valid(&self.network);
             let (inputs, _) = batch(&judged.examples, &indices, &judged.device);
-            let Network::Mlp(mlp) = &network else {
-                return Ok(f64::NAN);
-            };
-            let logits = forward(mlp, inputs.numbers(), numbers.activations, rounder)?;
-            let likeliest = logits.argmax(1).into_data();
-            likeliest.iter::<i32>().collect()
+            let logits = forward(mlp, inputs.numbers(), numbers.activations, &mut rounder)?;
+            logits.argmax(1).into_data().iter::<i32>().collect()
         } else {
-            let layers = layers(&self.sizes, used, self.sums, numbers);
-            layers.classes(&examples.inputs, rows, rounder)
+            let layers = layers(&self.sizes, &used, self.sums, numbers);
+            layers.classes(&examples.inputs, rows, &mut rounder)
         };
         let hits = found.iter().zip(&examples.labels).filter(|(found, label)| found == label);
         Ok(hits.count() as f64 / rows.max(1) as f64)
@@ -263,8 +242,7 @@ impl EvaluationData {
 
 // Forward and backward on the device, every layer's outputs rounded on the way.
 
-/// The loss of a batch and its gradients as a row, both as they leave the backward pass: the gradients are those of
-/// `loss_scale` times the loss. `device` is one with autodiff.
+/// The loss of a batch, and the gradients of `loss_scale` times it as a row; `device` is one with autodiff.
 pub(super) fn gradient(
     network: &Network,
     examples: &Examples,
@@ -289,8 +267,7 @@ pub(super) fn gradient(
     Ok((value.first().map_or(f64::NAN, |loss| f64::from(*loss)), row))
 }
 
-/// `[batch, inputs]` to logits `[batch, outputs]`, the outputs of each layer rounded. Rounding keeps zero and order, so that
-/// it is the same before relu as after.
+/// `[batch, inputs]` to logits `[batch, outputs]`, each layer's outputs rounded; before relu that is the same.
 pub(super) fn forward(
     mlp: &Mlp,
     x: Tensor<2>,

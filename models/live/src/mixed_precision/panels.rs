@@ -9,7 +9,6 @@ use mlsys_sim::formats::Format;
 use super::learner::Learner;
 use super::{Knobs, Numbers};
 
-/// What the panels show.
 pub(super) struct PanelData<'a> {
     pub(super) learner: &'a Learner,
     pub(super) reference: &'a Learner,
@@ -18,7 +17,6 @@ pub(super) struct PanelData<'a> {
 
 type Draw = fn(&PanelData<'_>) -> Frame;
 
-/// Every panel that is no curve.
 pub(super) const ALL: [(&str, Draw); 3] = [
     ("number-line", number_line),
     ("gradient-exponents", gradient_exponents),
@@ -45,8 +43,8 @@ fn number_line(of: &PanelData<'_>) -> Frame {
     };
     let after = of.learner.weights.get(at).copied().unwrap_or(f32::NAN);
     let layer = of.learner.layer_of(at);
-    let arrow = Arrow { from: last.before[at], to: last.wanted[at] };
-    Frame::Text(line(&format!("Weight {at}, of layer {layer}"), arrow, after, &of.knobs.numbers))
+    let update = (last.before[at], last.wanted[at]);
+    Frame::Text(line(&format!("Weight {at}, of layer {layer}"), update, after, &of.knobs.numbers))
 }
 
 /// The weight with the median nonzero update, measured in spacings of the format.
@@ -67,17 +65,9 @@ fn typical(before: &[f32], wanted: &[f32], format: Format) -> Option<usize> {
     Some(found.1)
 }
 
-/// An update.
-#[derive(Clone, Copy)]
-struct Arrow {
-    from: f32,
-    to: f32,
-}
-
 /// The numbers of the format around a weight, with the update as an arrow from it, and what became of it.
-fn line(title: &str, arrow: Arrow, after: f32, numbers: &Numbers) -> String {
+fn line(title: &str, (from, to): (f32, f32), after: f32, numbers: &Numbers) -> String {
     let format = numbers.weights;
-    let Arrow { from, to } = arrow;
     let here = format.round(from);
     let mut ticks = vec![here];
     for _ in 0..AROUND {
@@ -243,16 +233,13 @@ fn counted(name: &str, values: &[f64], edges: &[f64]) -> Distribution {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mixed_precision::Master;
 
-    fn numbers(master: Master) -> Numbers {
-        Numbers { weights: Format::Bf16, master, ..Numbers::WIDE }
-    }
+    const BF16: Numbers = Numbers { weights: Format::Bf16, ..Numbers::WIDE };
+    const NO_COPY: Numbers = Numbers { master_weights: false, ..BF16 };
 
     #[test]
-    fn an_update_that_does_not_reach_is_seen_and_told() {
-        let arrow = Arrow { from: 1.0, to: 1.001 };
-        let page = line("Weight 7, of layer 1", arrow, 1.0, &numbers(Master::None));
+    fn an_update_is_an_arrow_that_reaches_the_next_number_or_not() {
+        let page = line("Weight 7, of layer 1", (1.0, 1.001), 1.0, &NO_COPY);
         let rows: Vec<&str> = page.lines().collect();
         // Below 1 the numbers lie half as far apart.
         assert_eq!(rows[2].find("o-->"), Some(20), "{page}");
@@ -260,24 +247,13 @@ mod tests {
         assert_eq!(&rows[3][20..21], "|");
         assert!(page.contains("0.0078125: the update is 0.128"), "{page}");
         assert!(page.ends_with("the update is lost."), "{page}");
-    }
-
-    #[test]
-    fn large_updates_have_an_arrow() {
-        let arrow = Arrow { from: 1.0, to: 0.985 };
-        let page = line("w", arrow, 0.984_375, &numbers(Master::None));
+        let page = line("w", (1.0, 0.985), 0.984_375, &NO_COPY);
         assert!(page.contains("<--"), "{page}");
         assert!(page.ends_with("The sum is rounded to 0.984375."), "{page}");
-        let arrow = Arrow { from: 1.0, to: 1.001 };
-        let page = line("w", arrow, 1.001, &numbers(Master::Kept));
+        let page = line("w", (1.0, 1.001), 1.001, &BF16);
         assert!(page.contains("takes the update") && page.contains("use stays 1"), "{page}");
-    }
-
-    #[test]
-    fn what_has_no_number_line_is_told_without_one() {
         for from in [f32::NAN, f32::INFINITY, f32::MAX] {
-            let arrow = Arrow { from, to: 0.0 };
-            let page = line("w", arrow, 0.0, &numbers(Master::None));
+            let page = line("w", (from, 0.0), 0.0, &NO_COPY);
             assert!(page.lines().count() > 5, "{page}");
         }
     }

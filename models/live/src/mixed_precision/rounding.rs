@@ -4,10 +4,8 @@
 use mlsys_nn::random::Stream;
 use mlsys_sim::formats::Format;
 
-use super::Rounding;
 use crate::sampling::first_largest;
 
-/// The layers of a network as they lie in a row of weights.
 pub(super) struct Layers<'a> {
     /// Inputs and outputs of each, from the input on.
     pub(super) sizes: &'a [[usize; 2]],
@@ -18,7 +16,6 @@ pub(super) struct Layers<'a> {
     pub(super) activations: Format,
 }
 
-/// A batch on the host.
 pub(super) struct Rows<'a> {
     pub(super) inputs: &'a [f32],
     pub(super) labels: &'a [i32],
@@ -130,28 +127,27 @@ impl Layers<'_> {
 
 // Rounding many numbers to a format, by a rule and, where it is by chance, from a stream of its own.
 
-/// A rule with its stream.
 #[derive(Clone, Debug)]
 pub(super) struct Rounder {
     stream: Stream,
-    pub(super) how: Rounding,
+    pub(super) is_stochastic: bool,
 }
 
 impl Rounder {
-    /// Draws of its own for each run.
     pub(super) fn new(seed: u64) -> Self {
-        Self { stream: Stream::new(seed, "rounding"), how: Rounding::Nearest }
+        Self { stream: Stream::new(seed, "rounding"), is_stochastic: false }
+    }
+
+    pub(super) fn nearest(&self) -> Self {
+        Self { is_stochastic: false, ..self.clone() }
     }
 
     pub(super) fn round(&mut self, format: Format, numbers: &mut [f32]) {
-        match (format, self.how) {
-            (Format::Fp32, _) => {}
-            (_, Rounding::Nearest) => nearest(format, numbers),
-            (_, Rounding::AtRandom) => {
-                for number in numbers {
-                    *number = format.round_by(*number, self.stream.uniform());
-                }
-            }
+        if format == Format::Fp32 || !self.is_stochastic {
+            return nearest(format, numbers);
+        }
+        for number in numbers {
+            *number = format.round_by(*number, self.stream.uniform());
         }
     }
 }
@@ -170,8 +166,7 @@ fn nearest(format: Format, numbers: &mut [f32]) {
     }
 }
 
-/// Adds `by` times each of `row` to each of `sums`, and rounds every sum to a format: one step of a matrix product with
-/// running sums have no more bits.
+/// Adds `by` times each of `row` to each of `sums`, and rounds every sum: a step of a matrix product in short sums.
 pub(super) fn add_scaled(format: Format, sums: &mut [f32], by: f32, row: &[f32]) {
     fn all(sums: &mut [f32], by: f32, row: &[f32], round: impl Fn(f32) -> f32) {
         for (sum, number) in sums.iter_mut().zip(row) {

@@ -29,15 +29,12 @@ use mlsys_nn::{data, flat_params, weights};
 
 use self::panels::Pictures;
 pub(crate) use self::panels::{confusion, judged_image};
-use self::params::{Setup, read_knobs};
-use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, point};
+use self::params::Fields;
+use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, known, point};
 
 /// Lab `train`: trains a multi-layer perceptron or a convolutional network on points or images.
-///
-/// # Errors
-/// If the schema does not read, which is a mistake in this crate.
 pub fn lab() -> Result<LiveLab, SchemaError> {
-    LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<params::Fields>()
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<Fields>()
 }
 
 // The run.
@@ -45,8 +42,7 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
 /// A wait for the next order longer than this was a pause.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Recorded steps at which memory is measured, until a knob is turned: it is the same in all, once the optimizer has its
-/// state, and asking for it takes as long as a step of a small network.
+/// Recorded steps at which memory is measured until a knob is turned: it stays the same, and asking for it takes long.
 const MEMORY_MEASUREMENTS: u32 = 3;
 
 /// On an asynchronous device, losses are read after this many steps at the latest.
@@ -65,7 +61,6 @@ struct Session {
     knobs: Knobs,
     pictures: Pictures,
     times: StepTimes,
-    /// When the last step was over.
     left: Instant,
     /// Losses on their way from the device, `[1]` each, with their steps.
     unread: Vec<(u64, Tensor<1>)>,
@@ -79,13 +74,10 @@ struct Session {
     most: u64,
     /// Memory measurements since a knob was turned.
     memory_measurements: u32,
-    /// The device's peak in flop/s, if given.
     peak: Option<f64>,
-    /// The file for the weights at the end.
     save_to: Option<PathBuf>,
 }
 
-/// The examples that evaluations use, on the device.
 struct EvaluationData {
     held_out: EvaluationSet,
     /// Points are few: there accuracy is that on the training set. None for images.
@@ -96,45 +88,43 @@ struct EvaluationData {
 
 impl Session {
     fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
-        let setup = Setup::read(&run.params)?;
-        let knobs = read_knobs(&run.params)?;
-        let needed = training_bytes(&setup.architecture, setup.activations, &knobs);
-        let smaller = params::smaller(&setup.architecture);
-        MemoryBudget::of(run.device).require(
-            needed,
-            "weights, gradients and activations of training",
-            smaller,
-        )?;
+        let fields: Fields = run.params.read()?;
+        fields.check_file()?;
+        let config = fields.data();
+        let (activations, knobs) = (fields.activations()?, fields.knobs());
+        let architecture = fields.architecture(&config)?;
+        let needed = training_bytes(&architecture, activations, &knobs);
+        let smaller = params::smaller(&architecture);
+        let what = "weights, gradients and activations of training";
+        MemoryBudget::of(run.device).require(needed, what, smaller)?;
         run.status("opening the device");
         let device = device::open(run.device)?;
         let found = device::memory::in_use(&device, run.device).unwrap_or(0);
-        let data = load(&setup.data)?;
-        let training = match setup.activations {
+        let data = load(&config)?;
+        let training = match activations {
             Activations::Kept | Activations::OfBlocks => device.clone().autodiff(),
             Activations::Recomputed => device.clone().autodiff().gradient_checkpointing(),
         };
-        let mut network = setup.architecture.init(setup.initialization, setup.seed, &training);
-        if let Some(path) = &setup.load_weights {
-            let loaded = weights::load(network, &setup.architecture, path);
+        let mut network = architecture.init(fields.initialization, fields.seed, &training);
+        if let Some(path) = &fields.load_weights {
+            let loaded = weights::load(network, &architecture, path);
             network = loaded
                 .map_err(|error| LabError::contradiction(["load_weights"], error.to_string()))?;
         }
-        let classes = setup.data.classes().map_err(data_error)?;
-        let batches = Batches::new(setup.seed, data.train.len());
-        let trainer =
-            Trainer::new(network, &knobs, batches, (run.device, training), setup.activations);
-        let status = if device::is_asynchronous(run.device) { "compiling kernels" } else { "" };
-        run.status(status);
+        let classes = config.classes().map_err(data_error)?;
+        let batches = Batches::new(fields.seed, data.train.len());
+        let trainer = Trainer::new(network, &knobs, batches, (run.device, training), activations);
+        run.status(if device::is_asynchronous(run.device) { "compiling kernels" } else { "" });
 
         let mut session = Self {
             id: run.device,
-            judged: EvaluationData::new(&setup.data, &data, &device),
+            judged: EvaluationData::new(&config, &data, &device),
             layers: trainer.layers(),
-            pictures: Pictures::new(&data, classes, setup.seed, &device),
+            pictures: Pictures::new(&data, classes, fields.seed, &device),
             unread: Vec::new(),
             steps: Steps::new([DivergenceCheck::new((classes as f64).ln())]),
-            architecture: setup.architecture,
-            config: setup.data,
+            architecture,
+            config,
             device,
             data,
             trainer,
@@ -147,20 +137,22 @@ impl Session {
             found,
             most: 0,
             memory_measurements: 0,
-            peak: setup.peak,
-            save_to: setup.save_weights,
+            peak: fields.peak_flops_per_second,
+            save_to: fields.save_weights,
         };
         session.report_sizes(run);
-        session.report_yardsticks(run);
+        if let Some(language) = &session.data.language {
+            run.scalar("unigram_entropy", language.unigram_entropy);
+            run.scalar("bigram_entropy", language.bigram_entropy);
+            known(run, "loss_floor", language.floor);
+        }
         session.draw(run, FrameTrigger::Final)?;
         Ok(session)
     }
 
     fn trained(&self) -> Result<Trained, LabError> {
-        let weights = flat_params::weights(&self.trainer.network());
-        let weights = weights.map_err(|error| LabError::Failed {
-            device: self.id,
-            reason: format!("the run {error}"),
+        let weights = flat_params::weights(&self.trainer.network()).map_err(|error| {
+            LabError::Failed { device: self.id, reason: format!("the run {error}") }
         })?;
         Ok(Trained {
             architecture: self.architecture.clone(),
@@ -185,12 +177,9 @@ impl Session {
         }
     }
 
-    /// Writes the weights where they are wanted. Those of a run that diverged or did no step are of no use, and might
-    /// replace some that are.
+    /// Saves the weights, unless the run diverged or did no step: they might replace some that are of use.
     fn save_weights(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let Some(path) = &self.save_to else {
-            return Ok(());
-        };
+        let Some(path) = &self.save_to else { return Ok(()) };
         let none = format!("{}: no weights were saved", path.display());
         if self.steps.done == 0 {
             run.notice(format!("{none}, because the run was stopped before its first step"));
@@ -199,8 +188,7 @@ impl Session {
         if let Some(what) = self.steps.divergence() {
             return Err(LabError::Data(format!("{none}, because {what}")));
         }
-        let saved = weights::save(&self.trained()?, path);
-        saved.map_err(|error| LabError::Data(error.to_string()))
+        weights::save(&self.trained()?, path).map_err(|error| LabError::Data(error.to_string()))
     }
 }
 
@@ -216,17 +204,14 @@ impl SteppedLab for Session {
     }
 
     fn read(&self, params: &Params) -> Result<Knobs, LabError> {
-        read_knobs(params)
+        Ok(params.read::<Fields>()?.knobs())
     }
 
     fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
         let before = std::mem::replace(&mut self.knobs, knobs);
         if (before.noise, before.jitter) != (self.knobs.noise, self.knobs.jitter) {
-            self.config = DataConfig {
-                noise: self.knobs.noise,
-                jitter: self.knobs.jitter,
-                ..self.config.clone()
-            };
+            let Knobs { noise, jitter, .. } = self.knobs;
+            self.config = DataConfig { noise, jitter, ..self.config.clone() };
             self.data = load(&self.config)?;
             self.judged = EvaluationData::new(&self.config, &self.data, &self.device);
             let classes = self.config.classes().map_err(data_error)?;
@@ -250,10 +235,9 @@ impl SteppedLab for Session {
             self.times.void_window();
         }
         let step = self.steps.done + 1;
-        let is_due =
-            |every: u64| step == 1 || step.is_multiple_of(every) || step == self.knobs.steps;
-        let (record, evaluate) =
-            (is_due(self.knobs.record_every), is_due(self.knobs.evaluate_every));
+        let is_end = step == 1 || step == self.knobs.steps;
+        let [record, evaluate] = [self.knobs.record_every, self.knobs.evaluate_every]
+            .map(|every| is_end || step.is_multiple_of(every));
         let measuring = match record {
             true if self.memory_measurements < MEMORY_MEASUREMENTS => Measuring::NormsAndMemory,
             true => Measuring::Norms,
@@ -272,8 +256,7 @@ impl SteppedLab for Session {
                 self.times.void_window();
                 self.times.push_phases(done.phases);
             }
-            // Reading waits for the device, and waiting every step would keep it idle in between; a paced run leaves
-            // it idle anyway, and is timed step by step.
+            // Reading waits for the device, and would idle it if done every step; in a paced run it is idle anyway.
             (true, Timing::Steps)
                 if record || evaluate || is_paced || self.unread.len() >= MOST_UNREAD =>
             {
@@ -283,7 +266,10 @@ impl SteppedLab for Session {
             (true, Timing::Steps) => {}
         }
         if let Some(held) = done.held {
-            self.report_memory(run, held);
+            self.memory_measurements += 1;
+            self.most = self.most.max(held.most.saturating_sub(self.found));
+            run.scalar("kept_bytes", held.kept as i64);
+            run.scalar("peak_memory_bytes", self.most as i64);
         }
         if let Some(norms) = done.norms {
             self.record(run, norms);

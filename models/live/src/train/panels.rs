@@ -6,6 +6,7 @@ use mlsys_lab::frame::{BoxPlot, Frame, HeatMap, Histogram, Image, Point, ValueSp
 use mlsys_lab::picture::{heat_map, image, images, pane};
 use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_nn::data::{Data, Examples, Labelled, Vocabulary};
+use mlsys_nn::flat_params::values;
 use mlsys_nn::networks::{Activation, Network};
 use mlsys_nn::train::evaluate::{EvaluationSet, probabilities};
 use mlsys_nn::train::trainer::Trainer;
@@ -13,7 +14,6 @@ use mlsys_nn::train::trainer::Trainer;
 use super::text_panels::{Reading, Writing};
 use crate::sampling::first_largest;
 
-/// Everything pictures need besides the network.
 pub(super) struct Pictures {
     held_out: EvaluationSet,
     labels: Vec<i32>,
@@ -24,7 +24,8 @@ pub(super) struct Pictures {
 enum View {
     Plane(Plane),
     Samples(Samples),
-    Tokens(Box<Tokens>),
+    /// A few held-out tokens, to read and to write on from.
+    Tokens(Box<(Reading, Writing)>),
 }
 
 #[derive(Clone, Copy)]
@@ -36,12 +37,6 @@ pub(super) struct Subject<'a> {
     pub(super) evaluated: u64,
 }
 
-/// A few held-out tokens, to read and to write on from.
-struct Tokens {
-    reading: Reading,
-    writing: Writing,
-}
-
 /// A grid over the plane that shows all points.
 struct Plane {
     /// `[ROWS * COLUMNS, 2]`, row by row from the top left.
@@ -51,7 +46,6 @@ struct Plane {
     points: Vec<Point>,
 }
 
-/// A few held-out images.
 struct Samples {
     /// `[count, pixels]`.
     inputs: Tensor<2>,
@@ -73,26 +67,21 @@ impl Pictures {
         };
         let (view, labels) = match (&data.train, &data.held_out) {
             (_, Examples::Sequence(held_out)) => {
-                let tokens = Tokens {
-                    reading: Reading::new(held_out, &vocabulary, device),
-                    writing: Writing::new(held_out, &vocabulary, seed, device),
-                };
-                (View::Tokens(Box::new(tokens)), held_out.all_labels())
+                let reading = Reading::new(held_out, &vocabulary, device);
+                let writing = Writing::new(held_out, &vocabulary, seed, device);
+                (View::Tokens(Box::new((reading, writing))), held_out.all_labels())
             }
             (Examples::Labelled(train), Examples::Labelled(held_out)) if train.features == 2 => {
-                let plane = Plane::new(train, device);
-                (View::Plane(plane), held_out.labels.clone())
+                (View::Plane(Plane::new(train, device)), held_out.labels.clone())
             }
             (_, Examples::Labelled(held_out)) => {
-                let samples = Samples::new(held_out, device);
-                (View::Samples(samples), held_out.labels.clone())
+                (View::Samples(Samples::new(held_out, device)), held_out.labels.clone())
             }
         };
         let classes = (0..classes).map(|class| vocabulary.label(class as i32)).collect();
         Self { held_out: EvaluationSet::new(&data.held_out, device), labels, classes, view }
     }
 
-    /// Sends the pictures of visible panels, and returns how many.
     pub(super) fn offer(
         &mut self,
         sink: &mut dyn Sink,
@@ -109,7 +98,10 @@ impl Pictures {
                 sink.report(Report::Frame { panel: panel.into(), step, frame: Box::new(frame) });
             }
         };
-        send("confusion", &mut || Some(self.confusion(&trainer.network(), activation)));
+        send("confusion", &mut || {
+            let read = self.held_out.classes(&trainer.network(), activation);
+            Some(confusion(&read, &self.labels, &self.classes))
+        });
         send("weights", &mut || draw_weights(&trainer.network()));
         send("weight-spread", &mut || weight_spread(&trainer.network()));
         send("network", &mut || draw_neurons(trainer, train, activation));
@@ -121,7 +113,7 @@ impl Pictures {
                 Some(samples.draw(&trainer.network(), activation, self.classes.len()))
             }),
             View::Tokens(tokens) => {
-                let Tokens { reading, writing } = tokens.as_mut();
+                let (reading, writing) = tokens.as_mut();
                 send("next-token", &mut || reading.next_token(&trainer.network()));
                 send("attention", &mut || reading.attention(&trainer.network()));
                 send("logit-lens", &mut || reading.lens(&trainer.network()));
@@ -132,11 +124,6 @@ impl Pictures {
             }
         }
         made
-    }
-
-    fn confusion(&self, network: &Network, activation: Activation) -> Frame {
-        let classes = self.held_out.classes(network, activation);
-        confusion(&classes, &self.labels, &self.classes)
     }
 }
 
@@ -240,9 +227,7 @@ pub(super) fn draw_neurons(
     activation: Activation,
 ) -> Option<Frame> {
     let network = trainer.network();
-    let Network::Mlp(mlp) = &network else {
-        return None;
-    };
+    let Network::Mlp(mlp) = &network else { return None };
     let is_small = |layer: &burn::nn::Linear| layer.weight.dims().iter().all(|&size| size <= MOST);
     if !mlp.layers.iter().all(is_small) {
         return None;
@@ -267,7 +252,7 @@ pub(super) fn draw_neurons(
 fn map(weights: Tensor<2>, biases: Tensor<1>, layer: usize, legend: &str) -> Option<Frame> {
     let [inputs, neurons] = weights.dims();
     let rows = Tensor::cat(vec![weights.transpose(), biases.unsqueeze_dim(1)], 1);
-    let cells: Vec<f32> = rows.into_data().iter::<f32>().collect();
+    let cells: Vec<f32> = values(rows);
     if !cells.iter().all(|cell| cell.is_finite()) {
         return None;
     }
@@ -346,10 +331,6 @@ fn layers(network: &Network) -> Vec<(String, Vec<f32>)> {
             [embedding].into_iter().chain(gates).chain([head(net.head.val())]).collect()
         }
     }
-}
-
-fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    tensor.into_data().iter::<f32>().collect()
 }
 
 /// Each unit's weights on a scale of their own: black is the most negative, white the most positive, grey 0.

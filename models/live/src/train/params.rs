@@ -1,8 +1,8 @@
-//! Parameters as the run needs them: what is fixed, and the knobs that may be turned between two steps.
+//! Parameters as the run needs them: the data, the network, and the knobs that may be turned between two steps.
 
 use std::path::PathBuf;
 
-use mlsys_lab::{LabError, Params};
+use mlsys_lab::LabError;
 use mlsys_nn::cases::Model;
 use mlsys_nn::data::{DataConfig, Dataset, Form};
 use mlsys_nn::networks::{
@@ -12,7 +12,6 @@ use mlsys_nn::train::{Activations, Knobs, Rule, Timing, UpdateKnobs, data_error}
 use mlsys_nn::{cases, weights};
 use serde::Deserialize;
 
-/// The parameters.
 #[derive(Deserialize)]
 pub(super) struct Fields {
     dataset: Dataset,
@@ -30,9 +29,9 @@ pub(super) struct Fields {
     kv_heads: usize,
     context: usize,
     activation: Activation,
-    initialization: Initialization,
-    load_weights: Option<PathBuf>,
-    save_weights: Option<PathBuf>,
+    pub(super) initialization: Initialization,
+    pub(super) load_weights: Option<PathBuf>,
+    pub(super) save_weights: Option<PathBuf>,
     optimizer: Rule,
     update: UpdateKnobs,
     batch_size: usize,
@@ -41,9 +40,9 @@ pub(super) struct Fields {
     record_every: u64,
     recompute: bool,
     recompute_unit: RecomputeUnit,
-    peak_flops_per_second: Option<f64>,
+    pub(super) peak_flops_per_second: Option<f64>,
     profile: bool,
-    seed: u64,
+    pub(super) seed: u64,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -53,69 +52,44 @@ enum RecomputeUnit {
     Blocks,
 }
 
-/// What cannot change during a run.
-pub(super) struct Setup {
-    pub(super) data: DataConfig,
-    pub(super) architecture: Architecture,
-    pub(super) initialization: Initialization,
-    pub(super) activations: Activations,
-    /// The device's peak in flop/s, if given.
-    pub(super) peak: Option<f64>,
-    pub(super) seed: u64,
-    pub(super) load_weights: Option<PathBuf>,
-    pub(super) save_weights: Option<PathBuf>,
-}
-
-impl Setup {
-    pub(super) fn read(params: &Params) -> Result<Self, LabError> {
-        let fields: Fields = params.read()?;
-        if let Some(path) = &fields.save_weights {
-            let usable = weights::can_save(path);
-            usable.map_err(|error| LabError::contradiction(["save_weights"], error.to_string()))?;
-        }
-        let defaults = DataConfig::new(fields.dataset, fields.seed);
-        let data = DataConfig {
-            samples: fields.samples.unwrap_or(defaults.samples),
-            noise: fields.noise.unwrap_or(defaults.noise),
-            jitter: fields.jitter,
-            turns: fields.turns,
-            folder: fields.data_dir.clone(),
-            symbols: fields.symbols,
-            context: fields.context,
-            corpus: fields.corpus.clone(),
-            ..defaults
-        };
-        Ok(Self {
-            activations: fields.activations()?,
-            architecture: fields.architecture(&data)?,
-            initialization: fields.initialization,
-            peak: fields.peak_flops_per_second,
-            load_weights: fields.load_weights,
-            save_weights: fields.save_weights,
-            seed: fields.seed,
-            data,
-        })
-    }
-}
-
-pub(super) fn read_knobs(params: &Params) -> Result<Knobs, LabError> {
-    let fields: Fields = params.read()?;
-    Ok(Knobs {
-        noise: fields.noise.unwrap_or(fields.dataset.default_noise()),
-        jitter: fields.jitter,
-        activation: fields.activation,
-        rule: fields.optimizer,
-        update: fields.update,
-        batch_size: fields.batch_size,
-        steps: fields.steps,
-        evaluate_every: fields.evaluate_every,
-        record_every: fields.record_every,
-        timing: if fields.profile { Timing::Phases } else { Timing::Steps },
-    })
-}
-
 impl Fields {
-    fn activations(&self) -> Result<Activations, LabError> {
+    pub(super) fn data(&self) -> DataConfig {
+        let defaults = DataConfig::new(self.dataset, self.seed);
+        DataConfig {
+            samples: self.samples.unwrap_or(defaults.samples),
+            noise: self.noise.unwrap_or(defaults.noise),
+            jitter: self.jitter,
+            turns: self.turns,
+            folder: self.data_dir.clone(),
+            symbols: self.symbols,
+            context: self.context,
+            corpus: self.corpus.clone(),
+            ..defaults
+        }
+    }
+
+    pub(super) fn knobs(&self) -> Knobs {
+        Knobs {
+            noise: self.noise.unwrap_or(self.dataset.default_noise()),
+            jitter: self.jitter,
+            activation: self.activation,
+            rule: self.optimizer,
+            update: self.update,
+            batch_size: self.batch_size,
+            steps: self.steps,
+            evaluate_every: self.evaluate_every,
+            record_every: self.record_every,
+            timing: if self.profile { Timing::Phases } else { Timing::Steps },
+        }
+    }
+
+    /// Refuses a file that weights cannot be saved to, before anything is trained.
+    pub(super) fn check_file(&self) -> Result<(), LabError> {
+        let usable = self.save_weights.as_deref().map_or(Ok(()), weights::can_save);
+        usable.map_err(|error| LabError::contradiction(["save_weights"], error.to_string()))
+    }
+
+    pub(super) fn activations(&self) -> Result<Activations, LabError> {
         match (self.recompute, self.recompute_unit, self.model) {
             (false, _, _) => Ok(Activations::Kept),
             (true, RecomputeUnit::Elementwise, _) => Ok(Activations::Recomputed),
@@ -127,7 +101,7 @@ impl Fields {
         }
     }
 
-    fn architecture(&self, data: &DataConfig) -> Result<Architecture, LabError> {
+    pub(super) fn architecture(&self, data: &DataConfig) -> Result<Architecture, LabError> {
         let form = data.dataset.form();
         let outputs = data.classes().map_err(data_error)?;
         let mismatch = |message| LabError::contradiction(["dataset", "model"], message);
@@ -189,38 +163,36 @@ mod tests {
     use crate::train::lab;
     use crate::trial::params;
 
-    fn read(settings: &[&str]) -> (Setup, Knobs) {
-        let params = params(&lab().unwrap(), settings);
-        (Setup::read(&params).unwrap(), read_knobs(&params).unwrap())
+    /// What training takes by these settings, in GB.
+    fn needed(settings: &[&str]) -> f64 {
+        let fields: Fields = params(&lab().unwrap(), settings).read().unwrap();
+        let architecture = fields.architecture(&fields.data()).unwrap();
+        training_bytes(&architecture, fields.activations().unwrap(), &fields.knobs()) as f64 / 1e9
+    }
+
+    fn of_transformer(more: &[&str]) -> f64 {
+        needed(&[&["dataset=chain", "model=transformer", "batch_size=4096"], more].concat())
     }
 
     #[test]
     fn a_perceptron_takes_six_times_its_weights() {
-        let (setup, knobs) = read(&["width=4096", "depth=32", "dataset=digits"]);
         // 31 x 4096² weights and six copies of them, 4 bytes each, come to 12.5 GB.
-        let needed = training_bytes(&setup.architecture, setup.activations, &knobs);
-        assert!((12.5e9..12.7e9).contains(&(needed as f64)), "{needed}");
-    }
-
-    /// What a transformer takes by these settings, in GB.
-    fn needed(more: &[&str]) -> f64 {
-        let settings = ["dataset=chain", "model=transformer", "batch_size=4096"];
-        let (setup, knobs) = read(&[&settings, more].concat());
-        assert_eq!(smaller(&setup.architecture), "width, depth, context or batch_size");
-        training_bytes(&setup.architecture, setup.activations, &knobs) as f64 / 1e9
+        let needed = needed(&["width=4096", "depth=32", "dataset=digits"]);
+        assert!((12.5..12.7).contains(&needed), "{needed}");
     }
 
     #[test]
     fn a_transformer_pays_for_the_square_of_its_context() {
         // 2 blocks of 4 heads keep 4096 x 1024 x 1024 weights of attention each, twice over: 275 GB besides the rest.
-        let (short, long) = (needed(&["context=512"]), needed(&["context=1024"]));
+        let (short, long) = (of_transformer(&["context=512"]), of_transformer(&["context=1024"]));
         assert!(long > 275.0 && long > 2.5 * short, "{short} {long}");
     }
 
     #[test]
     fn blocks_that_run_again_take_little_more_than_one() {
         let again = ["recompute=true", "recompute_unit=blocks"];
-        let of = |depth: &str, more: &[&str]| needed(&[&["context=512", depth], more].concat());
+        let of =
+            |depth: &str, more: &[&str]| of_transformer(&[&["context=512", depth], more].concat());
         let (all, one) = (of("depth=16", &[]), of("depth=1", &[]));
         let blocks = of("depth=16", &again);
         assert!(all > 10.0 * one && blocks < 1.5 * one && blocks > one, "{all} {blocks} {one}");

@@ -1,12 +1,11 @@
 //! What a session says while it trains.
 
 use mlsys_device as device;
-use mlsys_device::memory::StepMemory;
 use mlsys_lab::Run;
 use mlsys_lab::report::FrameTrigger;
-use mlsys_nn::train::Timing;
 use mlsys_nn::train::clock::Phase;
 use mlsys_nn::train::norms::{Norms, StepNorms};
+use mlsys_nn::train::{Knobs, Timing};
 
 use super::Session;
 use super::panels::Subject;
@@ -89,13 +88,6 @@ impl Session {
         }
     }
 
-    pub(super) fn report_memory(&mut self, run: &mut Run<'_>, held: StepMemory) {
-        self.memory_measurements += 1;
-        self.most = self.most.max(held.most.saturating_sub(self.found));
-        run.scalar("kept_bytes", held.kept as i64);
-        run.scalar("peak_memory_bytes", self.most as i64);
-    }
-
     pub(super) fn evaluate(&mut self, run: &mut Run<'_>) {
         self.evaluated = self.steps.done;
         let network = self.trainer.network();
@@ -117,7 +109,6 @@ impl Session {
         }
     }
 
-    /// Offers a picture to every panel that has one.
     pub(super) fn offer(&mut self, run: &mut Run<'_>, moment: FrameTrigger) {
         if self.steps.divergence().is_none() {
             let subject = Subject {
@@ -127,8 +118,7 @@ impl Session {
                 step: self.steps.done,
                 evaluated: self.evaluated,
             };
-            let made = self.pictures.offer(run.sink, moment, subject);
-            if made > 0 {
+            if self.pictures.offer(run.sink, moment, subject) > 0 {
                 // The device did other work than steps.
                 self.times.void_window();
             }
@@ -136,34 +126,23 @@ impl Session {
         run.sink.frames_done();
     }
 
-    /// Reports what a sequence's losses can be compared with.
-    pub(super) fn report_yardsticks(&self, run: &mut Run<'_>) {
-        if let Some(language) = &self.data.language {
-            run.scalar("unigram_entropy", language.unigram_entropy);
-            run.scalar("bigram_entropy", language.bigram_entropy);
-            known(run, "loss_floor", language.floor);
-        }
-    }
-
     pub(super) fn report_sizes(&self, run: &mut Run<'_>) {
         const BYTES: u64 = 4;
         let parameters = self.architecture.parameters();
-        let kept =
-            self.architecture.kept_numbers(self.knobs.activation, self.knobs.batch_size as u64);
-        let moments = self.knobs.rule.moments();
+        let Knobs { activation, batch_size, rule, .. } = self.knobs;
+        let kept = self.architecture.kept_numbers(activation, batch_size as u64);
         for (name, count) in [
             ("parameters", parameters),
             ("flops_per_step", self.flops_per_step()),
             ("weight_bytes", BYTES * parameters),
             ("gradient_bytes", BYTES * parameters),
-            ("optimizer_bytes", BYTES * parameters * moments),
+            ("optimizer_bytes", BYTES * parameters * rule.moments()),
             ("activation_bytes", BYTES * kept),
         ] {
             run.scalar(name, count as i64);
         }
         if self.knobs.timing == Timing::Phases && device::is_asynchronous(self.id) {
-            let notice = "profile: waiting for the device between phases makes each step slower";
-            run.notice(notice);
+            run.notice("profile: waiting for the device between phases makes each step slower");
         }
     }
 

@@ -1,7 +1,6 @@
 //! Whole runs: parameters in, reports out.
 
 use std::fs;
-use std::path::PathBuf;
 
 use burn::tensor::{Device, Tensor};
 use mlsys_lab::control::Command;
@@ -96,24 +95,13 @@ fn every_data_set_and_every_optimizer_learns() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_series_bit_for_bit() {
-    let settings = ["dataset=digits", "learning_rate=0.003", "steps=40", "seed=3"];
-    let (one, other) = (train(&settings), train(&settings));
-    assert_eq!(first_difference(&one, &other), None);
-    let third = train(&["dataset=digits", "learning_rate=0.003", "steps=40", "seed=4"]);
-    assert_ne!(first_difference(&one, &third), None);
-}
-
-#[test]
 fn without_a_learning_rate_no_weight_moves() {
     for optimizer in ["sgd", "momentum", "rmsprop", "adam", "adamw"] {
         let optimizer = format!("optimizer={optimizer}");
         let run = train(&["learning_rate=0", "steps=20", "weight_decay=0.1", &optimizer]);
         let changes = values(&run, "weight_change");
-        assert!(
-            changes.len() >= 3 && changes.iter().all(|change| *change == 0.0),
-            "{optimizer}: {changes:?}"
-        );
+        let is_still = changes.len() >= 3 && changes.iter().all(|change| *change == 0.0);
+        assert!(is_still, "{optimizer}: {changes:?}");
     }
 }
 
@@ -235,10 +223,8 @@ fn knobs_of_the_run_itself_take_effect_too() {
     let turned = |name: &str, value: Value| train_steered(&["steps=30"], 12, &[turn(name, value)]);
     assert_eq!(number(&turned("steps", Value::Int(15)), "steps_done"), 15.0);
     assert_eq!(steps(&turned("evaluate_every", Value::Int(5)), "accuracy"), [1, 15, 20, 25, 30]);
-    assert_eq!(
-        steps(&turned("record_every", Value::Int(5)), "gradient_norm"),
-        [1, 10, 15, 20, 25, 30]
-    );
+    let recorded = steps(&turned("record_every", Value::Int(5)), "gradient_norm");
+    assert_eq!(recorded, [1, 10, 15, 20, 25, 30]);
     assert!(number(&turned("profile", Value::Bool(true)), "forward_seconds") > 0.0);
     let sizes = turned("batch_size", Value::Int(16));
     assert_eq!(number(&sizes, "samples_seen"), (12 * 64 + 18 * 16) as f64);
@@ -270,38 +256,6 @@ fn early_stop_keeps_the_weights_file() {
     assert_eq!(left.unwrap(), b"good");
     let notices = &run.notices;
     assert!(notices.iter().any(|notice| notice.contains("no weights were saved")), "{notices:?}");
-}
-
-// Files in MNIST's format.
-
-/// A folder with 60 training and 20 other images of two kinds: the upper half bright is a 0, the lower a 1.
-fn folder_of_halves(name: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("mlsys-{name}-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
-    for (part, count) in [("train", 60_u32), ("t10k", 20)] {
-        // Unsigned bytes in 3 dimensions, and in 1.
-        let mut images: Vec<u8> = [0x0803, count, 28, 28].map(u32::to_be_bytes).concat();
-        let mut labels: Vec<u8> = [0x0801, count].map(u32::to_be_bytes).concat();
-        for index in 0..count {
-            let label = (index % 2) as usize;
-            labels.push(label as u8);
-            images.extend((0..784).map(|pixel| if (pixel / 392) == label { 200 } else { 10 }));
-        }
-        fs::write(folder.join(format!("{part}-images-idx3-ubyte")), images).unwrap();
-        fs::write(folder.join(format!("{part}-labels-idx1-ubyte")), labels).unwrap();
-    }
-    folder
-}
-
-#[test]
-fn files_of_images_are_learned_like_images_of_our_own() {
-    let folder = folder_of_halves("halves");
-    let folder = format!("data_dir={}", folder.display());
-    let run = train(&["dataset=idx", &folder, "steps=60", "learning_rate=0.003"]);
-    assert_eq!(number(&run, "accuracy"), 1.0);
-    // 60 steps of 64 on the 60 images there are, although 2000 were asked for.
-    assert_eq!(number(&run, "epochs"), 64.0);
-    assert!(run.frames.contains_key("samples"));
 }
 
 #[test]

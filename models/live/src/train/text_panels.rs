@@ -6,6 +6,7 @@ use mlsys_lab::frame::{Bar, Frame, HeatMap, Table};
 use mlsys_lab::picture::{bars, heat_map, pane};
 use mlsys_lab::value::Value;
 use mlsys_nn::data::{Sequence, Vocabulary};
+use mlsys_nn::flat_params::values;
 use mlsys_nn::networks::{ForwardTrace, Network, Transformer};
 use mlsys_nn::random::Stream;
 
@@ -22,12 +23,10 @@ const REMINDER: usize = 10;
 /// Tokens before it, where they are numbers: what is guessed must not be cut off by what is read.
 const REMINDER_NUMBERS: usize = 2;
 
-/// The first held-out tokens.
 pub(super) struct Reading {
     /// `[1, READ]`, without autodiff.
     inputs: Tensor<2, Int>,
     tokens: Vec<i32>,
-    /// What follows each of them.
     truth: Vec<i32>,
     vocabulary: Vocabulary,
 }
@@ -111,7 +110,6 @@ impl Reading {
     }
 }
 
-/// The transformer, if the network is one.
 pub(super) fn transformer(network: &Network) -> Option<&Transformer> {
     match network {
         Network::Transformer(transformer) => Some(transformer),
@@ -122,12 +120,7 @@ pub(super) fn transformer(network: &Network) -> Option<&Transformer> {
 /// Logits `[1, time, vocabulary]` to the probability of every token at each position.
 pub(super) fn probabilities(logits: Tensor<3>) -> Vec<Vec<f32>> {
     let [_, _, classes] = logits.dims();
-    let flat = values(softmax(logits, 2));
-    flat.chunks(classes).map(<[f32]>::to_vec).collect()
-}
-
-fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    tensor.into_data().iter::<f32>().collect()
+    values(softmax(logits, 2)).chunks(classes).map(<[f32]>::to_vec).collect()
 }
 
 // Text that the model writes, and what it wrote before: one sees it learn.
@@ -142,7 +135,6 @@ const TEMPERATURE: f64 = 0.8;
 const EARLIER: usize = 4;
 const SHORT: usize = 64;
 
-/// Writes on from a few held-out tokens.
 pub(super) struct Writing {
     prompt: Vec<i32>,
     vocabulary: Vocabulary,
