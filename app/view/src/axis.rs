@@ -220,6 +220,16 @@ impl Measure {
     }
 }
 
+/// The cell at a share of a number of them.
+pub fn cell_at(share: f64, cells: u16) -> u16 {
+    ((share * f64::from(cells)) as u16).min(cells.saturating_sub(1))
+}
+
+/// The smallest and the largest of these values; turned round if there is none.
+pub fn bounds(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)))
+}
+
 /// Puts short units on ticks; of long ones, which stand in the title, the prefix alone.
 fn with_suffix(digits: String, suffix: &str, prefix: Prefix) -> String {
     match (suffix.len(), prefix.letter()) {

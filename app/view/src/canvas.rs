@@ -14,9 +14,10 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
 
 pub(crate) use crate::canvas::dots::{DotGrid, Ink, Stroke};
-pub(crate) use crate::canvas::pen::{Pen, cut, cut_name, width};
+pub(crate) use crate::canvas::pen::{Pen, cells, cut, cut_name, widest, width};
 pub(crate) use crate::canvas::shape::Shape;
 pub(crate) use crate::canvas::vector::{CELL, Vector, hex};
+use crate::theme::Look;
 
 pub struct Canvas {
     /// The cells of the terminal; of a vector graphic, what occupies its grid.
@@ -44,7 +45,7 @@ impl Canvas {
         let wide = usize::from(self.cells.area.width).max(1);
         let empty = |cell: &Cell| cell.symbol() == " " && cell.bg == Color::Reset;
         let used = self.cells.content.chunks(wide).rposition(|row| !row.iter().all(empty));
-        used.map_or(0, |last| u16::try_from(last + 1).unwrap_or(u16::MAX))
+        used.map_or(0, |last| cells(last + 1))
     }
 
     pub(crate) fn is_page(&self) -> bool {
@@ -66,6 +67,11 @@ impl Canvas {
         if let Some(vector) = &mut self.vector {
             vector.blocks(blocks, fill, style);
         }
+    }
+
+    /// Says why there is no picture.
+    pub(crate) fn say(&mut self, area: Rect, text: &str, look: &Look) {
+        Pen::new(area, self, &look.glyphs).text(area.x, area.y, text, look.theme.dim);
     }
 
     /// A straight line between two places in columns and rows; nothing on a terminal.

@@ -24,7 +24,6 @@ impl Earlier {
         Self { label: name.clone(), name, values, data }
     }
 
-    /// Says what sets it apart from a run with these parameters.
     pub fn relabel(&mut self, now: &[(String, Value)]) {
         let mut differences: Vec<String> = self
             .values

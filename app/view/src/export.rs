@@ -168,12 +168,10 @@ impl Page {
 /// Where a figure comes from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Source {
-    /// The lesson that asked for the run, if one did.
     pub lesson: Option<String>,
     /// The parameters that differ from the lab's own values, as [`changed`] finds them.
     pub changed: Vec<(String, String)>,
     pub seed: Option<String>,
-    /// The device by its name, if the lab needs one.
     pub device: Option<String>,
     /// What sets the run apart from one that has just ended, such as "recorded on ...".
     pub remark: Option<String>,

@@ -48,7 +48,6 @@ glyphs! {
     descending: Glyph = "▼", "v";
     /// Where the mark stands in a field.
     mark: Glyph = "┼", "+";
-    /// A point on the Pareto front.
     front: Glyph = "★", "@";
     /// A point of a lone curve, where a cell holds no dots; several curves are drawn with their letters.
     point: Glyph = "•", "*";
@@ -56,16 +55,13 @@ glyphs! {
     faint_point: Glyph = "·", ".";
     right: Glyph = "✓", "+";
     wrong: Glyph = "✗", "X";
-    /// Before an entry of a list.
     bullet: Glyph = "•", "*";
-    /// A task not done.
     open: Glyph = "○", "o";
     /// A task that needs another one first.
     locked: Glyph = "◌", "-";
     running: Glyph = "▶", ">";
     paused: Glyph = "‖", "=";
     arrow: Glyph = "→", "->";
-    /// The prefix of a millionth.
     micro: Glyph = "µ", "u";
     /// From empty to full, for fields without colour.
     shades: &'static [Glyph] = &[" ", "░", "▒", "▓", "█"], &[" ", ".", ":", "+", "#"];
@@ -89,13 +85,11 @@ glyphs! {
     ];
     /// Corners of the box of what is given rather than computed, in the order of [`Glyphs::corners`].
     square: [Glyph; 4] = ["┌", "┐", "└", "┘"], [".", ".", "'", "'"];
-    /// Where a line of a graph arrives.
     arrival: Glyph = "▸", ">";
     /// Along the edge that a walk goes forward, and back.
     forward: Glyph = "▶", ">";
     /// Along the edge that a walk goes back.
     back: Glyph = "◀", "<";
-    /// Before a derivative.
     partial: Glyph = "∂", "d";
 }
 
@@ -127,7 +121,6 @@ impl Glyphs {
         self.classes[usize::from(class) % self.classes.len()]
     }
 
-    /// The shade of a share from 0 to 1.
     pub fn shade(&self, share: f32) -> &'static str {
         step(self.shades, share)
     }

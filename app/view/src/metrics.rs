@@ -96,11 +96,7 @@ pub fn table(schema: &Schema, panel: &Panel, data: &RunData, glyphs: &Glyphs) ->
         };
         vec![Value::from(name), value]
     });
-    Table {
-        columns: vec!["metric".to_owned(), "value".to_owned()],
-        rows: rows.collect(),
-        ..Table::default()
-    }
+    Table::new(vec!["metric".to_owned(), "value".to_owned()], rows.collect())
 }
 
 #[cfg(test)]

@@ -197,7 +197,7 @@ pub(crate) fn draw_frame(area: Rect, canvas: &mut Canvas, frame: &Frame, at: At<
     let named = named.into_iter().map(|line| (line, look.theme.accent));
     let noted = noted.into_iter().map(|line| (line, look.theme.text));
     let below: Vec<(String, Style)> = named.chain(noted).collect();
-    let kept = u16::try_from(below.len()).unwrap_or(u16::MAX);
+    let kept = pen::cells(below.len());
     let whole = area;
     let area = Rect { height: area.height.saturating_sub(kept), ..area };
     for ((line, style), y) in below.iter().zip(area.bottom()..whole.bottom()) {
@@ -239,20 +239,13 @@ fn below_title(area: Rect) -> Rect {
 }
 
 fn facts(scene: &Scene<'_>, look: &Look) -> Vec<String> {
-    let mut facts = Vec::new();
     let step = match scene.panel.draw {
-        Draw::Frame => {
-            let frame = scene.data.frames.get(scene.panel.name.as_str());
-            frame.map(|(step, _)| *step)
-        }
+        Draw::Frame => scene.data.frames.get(scene.panel.name.as_str()).map(|(step, _)| *step),
         Draw::Bars | Draw::Table => Some(scene.data.step),
         Draw::Attempts => None,
         Draw::Line => return line::facts(scene, look),
     };
-    if let Some(step) = step.filter(|&s| s > 0) {
-        facts.push(format!("step {step}"));
-    }
-    facts
+    step.filter(|step| *step > 0).map(|step| format!("step {step}")).into_iter().collect()
 }
 
 fn empty(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Look) {

@@ -261,7 +261,6 @@ impl Writer<'_> {
         }
     }
 
-    /// Ends the paragraph under construction.
     fn flush(&mut self) {
         if self.pieces.is_empty() {
             return;
@@ -333,7 +332,6 @@ struct Table {
 }
 
 impl Table {
-    /// Adds to the cell under construction.
     fn cell(&mut self, text: &str) {
         if let Some(cell) = self.rows.last_mut().and_then(|row| row.last_mut()) {
             cell.push_str(text);

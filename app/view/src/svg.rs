@@ -14,7 +14,6 @@ use crate::xml::escaped;
 /// A cell in pixels: as in most terminals, twice as high as wide.
 const CELL: (f32, f32) = (9.0, 18.0);
 const MARGIN: f32 = 14.0;
-/// The height of the letters, and their base line in the cell.
 const FONT: (f32, f32) = (14.6, 13.4);
 
 /// The screen as a standalone SVG document; what has no colour of its own takes the theme's.
@@ -35,7 +34,6 @@ pub fn to_svg(buffer: &Buffer, theme: &Theme) -> String {
     layers.document(width, height, theme)
 }
 
-/// Paths by colour.
 type Paths = BTreeMap<String, String>;
 
 /// What is drawn, by kind and colour, so that one element draws all of a colour.

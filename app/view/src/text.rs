@@ -4,6 +4,8 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::canvas::cells;
+
 /// Wraps spans to a width; the first line starts with `first`, the others with `rest`, both counted in the width.
 pub fn wrap_spans(
     spans: &[(String, Style)],
@@ -114,12 +116,13 @@ pub(crate) fn wrap(line: &str, width: u16) -> Vec<String> {
     rows
 }
 
-/// The rows that a sentence takes; none if there is none.
+/// The lines of a sentence; none if there is none.
+pub(crate) fn sentence(text: &str, width: u16) -> Vec<String> {
+    if text.is_empty() { Vec::new() } else { wrap(text, width) }
+}
+
 pub(crate) fn rows(text: &str, width: u16) -> u16 {
-    match text {
-        "" => 0,
-        text => u16::try_from(wrap(text, width).len()).unwrap_or(u16::MAX),
-    }
+    cells(sentence(text, width).len())
 }
 
 /// Rows as lines, each column as wide as its widest cell; no line ends in spaces.

@@ -19,7 +19,6 @@ pub const TEXT: f64 = 4.5;
 /// The least contrast of what a picture needs to be understood (WCAG 2.1, success criterion 1.4.11).
 pub const GRAPHICS: f64 = 3.0;
 
-/// How many colours the terminal has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColorDepth {
     TrueColor,
@@ -106,7 +105,6 @@ pub struct Theme {
     pub title: Style,
     /// What the eye should find first.
     pub accent: Style,
-    /// Right, passed, finished.
     pub good: Style,
     /// Wrong, failed, not finite.
     pub bad: Style,
@@ -213,7 +211,6 @@ impl Theme {
         }
     }
 
-    /// Text that can be read on a coloured field.
     pub fn on(&self, field: Option<Color>) -> Style {
         let Some(field) = field else { return self.text };
         let white = Rgb(255, 255, 255);

@@ -48,7 +48,6 @@ impl Sandbox {
         self.folder.join(name)
     }
 
-    /// A path in the folder as an argument.
     pub fn arg(&self, name: &str) -> String {
         self.path(name).display().to_string()
     }
@@ -143,12 +142,10 @@ pub fn until<T>(mut poll: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// A JSON file.
 pub fn json_file(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// The exit code and output of a program.
 #[derive(Debug)]
 pub struct Ended {
     pub code: Option<i32>,
@@ -170,7 +167,6 @@ impl Ended {
         assert!(!self.err.contains("panicked"), "{self:?}");
     }
 
-    /// Each of these stands on standard error.
     #[track_caller]
     pub fn warned(&self, parts: &[&str]) {
         contains(&self.err, parts);

@@ -11,7 +11,6 @@ use std::path::Path;
 
 use ratatui::buffer::{Buffer, Cell};
 
-/// The letter of each style, one a line.
 const STYLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/styles.txt");
 
 /// Compares a screen with the file of a name in a folder.

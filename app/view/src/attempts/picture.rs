@@ -7,6 +7,7 @@ use mlsys_lab::value::{Value, number, significant};
 use mlsys_lesson::Goal;
 
 use crate::attempts::{RunComparison, RunEnv, label};
+use crate::axis::bounds;
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::quantity::{quantity, unit};
 use crate::text::aligned;
@@ -21,9 +22,7 @@ struct Row {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum RowKind {
-    /// The run on the screen.
     Own,
-    /// Another, by the place of its kind among those that take part.
     Other(usize),
     /// What all are compared with.
     Reference,
@@ -218,7 +217,7 @@ fn comparison_table(attempts: &Attempts, rows: &[Row]) -> Table {
         let name = Value::from(titled(axis));
         std::iter::once(name).chain(values.map(cell)).collect()
     });
-    Table { columns, rows: point_rows.collect(), ..Table::default() }
+    Table::new(columns, point_rows.collect())
 }
 
 /// The run on the screen, what all are compared with, and the others from the newest on.
@@ -314,7 +313,6 @@ fn corner(axes: (&Dimension, &Dimension), rows: &[Row], goal: &Goal) -> Option<(
 /// The worst value that is drawn at its own place, where there are goals: a run that failed must not flatten what they
 /// ask for.
 fn worst(axis: &Dimension, rows: &[Row], goals: &[Goal]) -> Option<f64> {
-    /// Times the most that a goal allows to be lost.
     const FAR: f64 = 2.5;
     let reference = rows.iter().find(|row| row.kind == RowKind::Reference)?;
     let start = reference.values.get(1).copied().flatten()?;
@@ -356,9 +354,7 @@ fn goal_lines(scatter: &Scatter, rows: &[Row], goals: &[Goal]) -> Vec<ScatterLin
     let mut places: Vec<(f64, f64)> = scatter.places().collect();
     places.extend(found.iter().map(|(_, corner)| *corner));
     let end = |dimension: &Dimension, of: fn(&(f64, f64)) -> f64| {
-        let values = places.iter().map(of);
-        let (low, high) =
-            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
+        let (low, high) = bounds(places.iter().map(of));
         match (dimension.better, dimension.scale) {
             (Better::Less, Scale::Log) => low / 1.3,
             (Better::Less, Scale::Linear) => low - (high - low) / 20.0,

@@ -32,7 +32,6 @@ impl Stroke {
         }
     }
 
-    /// The dashes of a vector graphic; its dots are four pixels apart.
     fn dash(self) -> String {
         match self {
             Self::Solid => String::new(),
@@ -49,7 +48,6 @@ pub(crate) struct DotGrid {
     /// Places for each dot of a terminal, across and down.
     fine: usize,
     cells: Vec<Option<(Ink, u8)>>,
-    /// Lines as they were asked for, where the target has them exactly.
     lines: Vec<(Ink, Vec<(usize, usize)>)>,
 }
 

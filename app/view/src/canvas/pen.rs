@@ -208,8 +208,18 @@ impl<'a> Pen<'a> {
     }
 }
 
+/// A count of columns or rows; no screen has more than the largest.
+pub(crate) fn cells(count: usize) -> u16 {
+    u16::try_from(count).unwrap_or(u16::MAX)
+}
+
 pub(crate) fn width(text: &str) -> u16 {
-    u16::try_from(text.width()).unwrap_or(u16::MAX)
+    cells(text.width())
+}
+
+/// The columns of the widest of these texts.
+pub(crate) fn widest<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> u16 {
+    texts.into_iter().map(|text| width(text.as_ref())).max().unwrap_or(0)
 }
 
 /// The text, cut to `room` columns with an ellipsis if it is longer.

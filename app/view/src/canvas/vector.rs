@@ -72,7 +72,7 @@ impl Vector {
     ) {
         let (_, behind) = self.colors(style);
         if let Some(behind) = behind {
-            let wide = f64::from(u16::try_from(text.width()).unwrap_or(u16::MAX));
+            let wide = text.width() as f64;
             let (x, y) = (f64::from(x), f64::from(y));
             self.fill((x, y + 0.1), (x + wide, y + 0.9), behind, 1.0);
         }

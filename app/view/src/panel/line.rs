@@ -75,10 +75,7 @@ pub(super) fn step_at(area: Rect, column: u16, scene: &Scene<'_>, look: &Look) -
 
 pub fn is_smoothed(scene: &Scene<'_>) -> bool {
     let curves = Curves::gather(scene, 1);
-    curves.now.iter().any(|curve| match &curve.kind {
-        Kind::Series { trace, .. } => trace.smoothed,
-        Kind::Level(_) => false,
-    })
+    curves.now.iter().filter_map(Curve::trace).any(|trace| trace.smoothed)
 }
 
 /// The value of the first metric at the cursor, or the latest, with its step; then which steps are shown.
@@ -139,7 +136,6 @@ fn nothing_finite(area: Rect, canvas: &mut Canvas, curves: &Curves<'_>, look: &L
     true
 }
 
-/// The latest value and the way it came, in one row.
 fn sparkline(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, curves: &Curves<'_>, look: &Look) {
     let Some(curve) = curves.now.first() else {
         return;

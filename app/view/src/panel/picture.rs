@@ -25,7 +25,7 @@ use std::borrow::Cow;
 use mlsys_lab::frame::Frame;
 use ratatui::layout::Rect;
 
-use crate::canvas::Canvas;
+use crate::canvas::{self as pen, Canvas};
 use crate::csv::Lines;
 use crate::glyphs::Glyphs;
 use crate::panel::Focus;
@@ -85,7 +85,6 @@ pub(crate) trait Picture {
         None
     }
 
-    /// Rows of that sentence below a picture of a height.
     fn rows_of_mark(&self, _height: u16) -> u16 {
         1
     }
@@ -125,7 +124,6 @@ pub(crate) trait Picture {
     /// Looks closer, from further away, or at another part. Steps never come here.
     fn inspect(&self, _view: &mut FrameView, _inspect: Inspect) {}
 
-    /// The number of its steps; 0 if it does not have steps.
     fn step_count(&self) -> usize {
         0
     }
@@ -188,6 +186,6 @@ pub(crate) fn spaced(area: Rect) -> Rect {
 
 /// Rows for a number of entries on a page: two each, if they are few.
 pub(crate) fn page_rows(entries: usize) -> u16 {
-    let rows = u16::try_from(entries).unwrap_or(u16::MAX);
+    let rows = pen::cells(entries);
     if rows <= 24 { 2 * rows } else { rows }
 }

@@ -2,8 +2,8 @@
 
 use ratatui::layout::Rect;
 
+use crate::axis::{Axis, cell_at};
 use crate::canvas::{self as pen, Canvas, Pen};
-use crate::panel::axis::Axis;
 use crate::theme::Look;
 
 /// The smallest area with room for axes.
@@ -34,8 +34,8 @@ impl<'a> Plane<'a> {
         let above = u16::from(area.height >= 8);
         let height = area.height.saturating_sub(below + above);
         let ticks = y.axis.ticks((height / 3).max(2), y.unit, &look.glyphs);
-        let widest = ticks.iter().map(|(_, label)| pen::width(label)).max();
-        let left = (widest.unwrap_or(0).max(2) + 1).min(area.width / 2);
+        let widest = pen::widest(ticks.iter().map(|(_, label)| label));
+        let left = (widest.max(2) + 1).min(area.width / 2);
         let plot = Rect { x: area.x + left, y: area.y + above, width: area.width - left, height };
         Self { plot, area, x, y, ticks }
     }
@@ -47,9 +47,9 @@ impl<'a> Plane<'a> {
 
     pub(super) fn cell(&self, place: (f64, f64)) -> Option<(u16, u16)> {
         let (x, y) = self.shares(place)?;
-        let at = |share: f64, cells: u16| ((share * f64::from(cells)) as u16).min(cells - 1);
         let plot = self.plot;
-        (!plot.is_empty()).then(|| (plot.x + at(x, plot.width), plot.y + at(y, plot.height)))
+        let cell = (plot.x + cell_at(x, plot.width), plot.y + cell_at(y, plot.height));
+        (!plot.is_empty()).then_some(cell)
     }
 
     /// Where a value lies across, in columns.
@@ -100,8 +100,8 @@ pub(super) fn ticks_below(
     let end = area.right().saturating_sub(pen::width(&name) + 1);
     let mut free = area.x;
     for (value, label) in axis.ticks((plot.width / 10).max(2), unit, glyphs) {
-        let exact = axis.share(value).unwrap_or(0.0) * f64::from(plot.width);
-        let x = plot.x + (exact as u16).min(plot.width.saturating_sub(1));
+        let share = axis.share(value).unwrap_or(0.0);
+        let (x, exact) = (plot.x + cell_at(share, plot.width), share * f64::from(plot.width));
         let wide = pen::width(&label);
         let start = x.saturating_sub(wide / 2).max(area.x);
         if start >= free && start.saturating_add(wide) <= end {
@@ -126,8 +126,7 @@ pub(super) fn left_ticks(
     let mut taken = None;
     for (value, label) in ticks {
         let Some(share) = axis.share(*value) else { continue };
-        let row = ((1.0 - share) * f64::from(plot.height)) as u16;
-        let y = plot.y + row.min(plot.height.saturating_sub(1));
+        let y = plot.y + cell_at(1.0 - share, plot.height);
         if taken == Some(y) || plot.is_empty() {
             continue;
         }

@@ -5,7 +5,6 @@ use mlsys_lab::schema::Scale;
 
 use crate::panel::view::{ChartView, Smoothing};
 
-/// The points of a series that fall on one column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bucket {
     pub(super) first: (u64, f64),
@@ -111,7 +110,6 @@ impl Trace {
     }
 }
 
-/// Two pieces that follow each other as one.
 fn joined(one: Summary, next: Summary) -> Summary {
     Summary {
         first: one.first,
@@ -166,7 +164,6 @@ impl Columns {
         }
     }
 
-    /// The column of a step.
     fn of(&self, step: u64) -> usize {
         let share = step.saturating_sub(self.first) as f64 / self.span;
         ((share * self.count as f64) as usize).min(self.count - 1)

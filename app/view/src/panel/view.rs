@@ -8,7 +8,6 @@ use mlsys_lab::schema::{Panel, Scale};
 pub use crate::panel::view::frame::{FrameView, Mark, Way};
 pub use crate::panel::view::stretch::{Stretch, Tint};
 
-/// A way to look at the chosen picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inspect {
     /// Move the cursor left; in a chart by about a column.
@@ -18,13 +17,9 @@ pub enum Inspect {
     PreviousPoint,
     /// Move the cursor of the charts to the next recorded step; in a graph a step of the walk on.
     NextPoint,
-    /// Show fewer steps.
     Closer,
-    /// Show more steps.
     Wider,
-    /// Show earlier steps.
     Earlier,
-    /// Show later steps.
     Later,
     /// Show all steps, or follow the newest.
     Fit,
@@ -34,7 +29,6 @@ pub enum Inspect {
     Smooth,
 }
 
-/// How one picture of a lab is looked at.
 #[derive(Clone, Debug, PartialEq)]
 pub struct View {
     pub chart: ChartView,
@@ -75,15 +69,12 @@ pub struct ChartView {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
-    /// From the first to the newest.
     All,
     /// A number of the newest, as new ones come.
     Newest(u64),
-    /// From one step to another.
     Between(u64, u64),
 }
 
-/// The steps there are to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// The first step of any run in the chart.

@@ -133,7 +133,6 @@ fn stretch(series: &Series, steps: (u64, u64)) -> Range<usize> {
     from..points.partition_point(|(step, _)| *step <= steps.1)
 }
 
-/// What each series of a chart says at a step.
 fn values_at(scene: &Scene<'_>, data: &RunData, step: u64, glyphs: &Glyphs) -> String {
     let names = metrics::expand(&scene.panel.metrics, data);
     let words = names.into_iter().filter_map(|name| {

@@ -168,7 +168,6 @@ pub enum Decider {
     Learner,
 }
 
-/// Why there is no such theme.
 #[derive(Debug, thiserror::Error)]
 pub enum NoTheme {
     #[error("there is no theme '{}'; {help}", name.escape_debug())]
@@ -179,7 +178,6 @@ pub enum NoTheme {
     Wrong(Vec<Diagnostic>),
 }
 
-/// The first mistake in a line, and how to see the others.
 fn summary(errors: &[Diagnostic]) -> String {
     let Some(Diagnostic { file, line, column, message, .. }) = errors.first() else {
         return "the theme has mistakes".to_owned();

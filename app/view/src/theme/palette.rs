@@ -5,7 +5,6 @@ use ratatui::style::Color::{self, *};
 use crate::theme::color::{between, contrast, fit, to_rgb};
 use crate::theme::{Background, ColorDepth, GRAPHICS};
 
-/// A role of the palette as theme files have it.
 pub(super) struct Role {
     pub(super) name: &'static str,
     pub(super) about: &'static str,

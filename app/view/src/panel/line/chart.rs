@@ -3,10 +3,10 @@
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
+use crate::axis::{Axis, Measure, cell_at};
 use crate::canvas::{self as pen, Canvas, Pen};
 use crate::glyphs::Glyphs;
 use crate::panel::Scene;
-use crate::panel::axis::{Axis, Measure};
 use crate::panel::line::curves::{Curves, Kind, Reading, reading, shown_changes};
 use crate::panel::plane::{left_ticks, tick_below};
 use crate::theme::Look;
@@ -33,7 +33,7 @@ impl Chart {
     ) -> Self {
         let below = if area.height >= 6 { 2 } else { 1 };
         let ticks = y.ticks(((area.height - below) / 3).max(2), unit, glyphs);
-        let widest = ticks.iter().map(|(_, label)| pen::width(label)).max().unwrap_or(0);
+        let widest = pen::widest(ticks.iter().map(|(_, label)| label));
         let left = (widest.max(4) + 1).min(area.width / 2);
         let right = if curves.names.len() > 1 && area.width >= 30 { 2 } else { 0 };
         let plot = Rect {
@@ -54,7 +54,7 @@ impl Chart {
     }
 
     pub(super) fn column(&self, step: u64) -> u16 {
-        self.place(self.x.share(step as f64).unwrap_or(0.0), self.plot.width) + self.plot.x
+        cell_at(self.x.share(step as f64).unwrap_or(0.0), self.plot.width) + self.plot.x
     }
 
     pub(super) fn exact(&self, step: u64) -> f64 {
@@ -63,13 +63,7 @@ impl Chart {
     }
 
     pub(super) fn row(&self, value: f64) -> Option<u16> {
-        Some(self.place(1.0 - self.y.share(value)?, self.plot.height) + self.plot.y)
-    }
-
-    /// The cell at a share of `cells`.
-    pub(super) fn place(&self, share: f64, cells: u16) -> u16 {
-        let last = cells.saturating_sub(1);
-        ((share * f64::from(cells)) as u16).min(last)
+        Some(cell_at(1.0 - self.y.share(value)?, self.plot.height) + self.plot.y)
     }
 
     pub(super) fn axes(&self, canvas: &mut Canvas, look: &Look) {

@@ -36,13 +36,9 @@ impl Curve<'_> {
     }
 
     pub(super) fn shown_end(&self) -> Option<f64> {
-        match &self.kind {
-            Kind::Series { trace, .. } => {
-                let last = trace.buckets.last().map(|bucket| bucket.last.1);
-                trace.leaves.or(last).or(trace.enters)
-            }
-            Kind::Level(value) => Some(*value),
-        }
+        let Some(trace) = self.trace() else { return self.latest() };
+        let last = trace.buckets.last().map(|bucket| bucket.last.1);
+        trace.leaves.or(last).or(trace.enters)
     }
 
     pub(super) fn bounds(&self) -> Option<(f64, f64)> {
@@ -52,19 +48,17 @@ impl Curve<'_> {
         }
     }
 
-    pub(super) fn is_broken(&self) -> bool {
-        match &self.kind {
-            Kind::Series { series, .. } => series.ends_in_gap(),
-            Kind::Level(_) => false,
-        }
+    fn is_broken(&self) -> bool {
+        matches!(&self.kind, Kind::Series { series, .. } if series.ends_in_gap())
+    }
+
+    pub(super) fn trace(&self) -> Option<&Trace> {
+        if let Kind::Series { trace, .. } = &self.kind { Some(trace) } else { None }
     }
 
     /// Values that a logarithmic axis cannot show.
     pub(super) fn hidden(&self) -> usize {
-        match &self.kind {
-            Kind::Series { trace, .. } => trace.hidden,
-            Kind::Level(_) => 0,
-        }
+        self.trace().map_or(0, |trace| trace.hidden)
     }
 }
 
@@ -135,10 +129,8 @@ impl<'a> Curves<'a> {
 
     /// First and last step of the stretches in which values of this run were not finite.
     pub(super) fn gaps(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.now.iter().flat_map(|curve| match &curve.kind {
-            Kind::Series { trace, .. } => trace.gaps.iter().copied(),
-            Kind::Level(_) => [].iter().copied(),
-        })
+        let traces = self.now.iter().filter_map(Curve::trace);
+        traces.flat_map(|trace| trace.gaps.iter().copied())
     }
 }
 
@@ -177,8 +169,7 @@ pub fn extent(scene: &Scene<'_>) -> Option<Extent> {
 pub fn step_before(scene: &Scene<'_>, step: u64) -> Option<u64> {
     let before = |series: &Series| {
         let points = series.points();
-        let next = points.partition_point(|(at, _)| *at < step);
-        Some(points.get(next.checked_sub(1)?)?.0)
+        Some(points[..points.partition_point(|(at, _)| *at < step)].last()?.0)
     };
     series_of(scene, scene.data).filter_map(before).max()
 }
@@ -187,8 +178,7 @@ pub fn step_before(scene: &Scene<'_>, step: u64) -> Option<u64> {
 pub fn step_after(scene: &Scene<'_>, step: u64) -> Option<u64> {
     let after = |series: &Series| {
         let points = series.points();
-        let next = points.partition_point(|(at, _)| *at <= step);
-        Some(points.get(next)?.0)
+        Some(points.get(points.partition_point(|(at, _)| *at <= step))?.0)
     };
     series_of(scene, scene.data).filter_map(after).min()
 }
@@ -208,11 +198,9 @@ fn wide((a, b): (u64, u64), (c, d): (u64, u64)) -> (u64, u64) {
 /// The first and the last step of a series, gaps included.
 fn ends(series: &Series) -> Option<(u64, u64)> {
     let (points, gaps) = (series.points(), series.gaps());
-    let first = points.first().map(|(step, _)| *step);
-    let last = points.last().map(|(step, _)| *step);
-    let first = first.into_iter().chain(gaps.first().copied()).min()?;
-    let last = last.into_iter().chain(gaps.last().copied()).max()?;
-    Some((first, last))
+    let ends = |points: &[(u64, f64)]| Some((points.first()?.0, points.last()?.0));
+    let gaps = gaps.first().copied().zip(gaps.last().copied());
+    ends(points).into_iter().chain(gaps).reduce(wide)
 }
 
 const NAMED_CHANGES: usize = 3;
@@ -265,24 +253,18 @@ pub(super) fn items(scene: &Scene<'_>, curves: &Curves<'_>, look: &Look) -> Vec<
 
 fn described(curve: &Curve<'_>, curves: &Curves<'_>, scene: &Scene<'_>, look: &Look) -> String {
     let mut text = curve.name.to_owned();
-    match curves.cursor {
-        Some(step) => {
-            text.push(' ');
-            text.push_str(&value_at(curve, step, scene, look));
-        }
-        None => {
-            if let Some(value) = curve.latest() {
-                text.push(' ');
-                text.push_str(&quantity(value, scene.unit(curve.name), &look.glyphs));
-            }
-            if curve.is_broken() {
-                text.push_str(", then not finite");
-            }
-        }
+    let value = match curves.cursor {
+        Some(step) => Some(value_at(curve, step, scene, look)),
+        None => curve.latest().map(|x| quantity(x, scene.unit(curve.name), &look.glyphs)),
+    };
+    if let Some(value) = value {
+        text.push_str(&format!(" {value}"));
     }
-    match &curve.kind {
-        Kind::Series { trace, .. } if trace.smoothed => text.push_str(" (smoothed)"),
-        Kind::Series { .. } | Kind::Level(_) => {}
+    if curves.cursor.is_none() && curve.is_broken() {
+        text.push_str(", then not finite");
+    }
+    if curve.trace().is_some_and(|trace| trace.smoothed) {
+        text.push_str(" (smoothed)");
     }
     if scene.is_modelled(curve.name) {
         text.push_str(" (modelled)");
@@ -341,10 +323,8 @@ pub enum Reading {
 
 pub fn reading(series: &Series, step: u64) -> Reading {
     let (points, gaps) = (series.points(), series.gaps());
-    let place = points.partition_point(|(at, _)| *at <= step).checked_sub(1);
-    let point = place.and_then(|place| points.get(place));
-    let place = gaps.partition_point(|at| *at <= step).checked_sub(1);
-    let gap = place.and_then(|place| gaps.get(place));
+    let point = points[..points.partition_point(|(at, _)| *at <= step)].last();
+    let gap = gaps[..gaps.partition_point(|at| *at <= step)].last();
     match (point, gap) {
         (Some((at, _)), Some(gap)) if gap >= at => Reading::NotFinite,
         (Some(&(at, value)), _) => Reading::Value(at, value),
@@ -353,20 +333,17 @@ pub fn reading(series: &Series, step: u64) -> Reading {
     }
 }
 
-/// The names of curves in the legend, in the chart and at its right edge.
-const LETTERS: [&str; 26] = [
-    "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s",
-    "t", "u", "v", "w", "x", "y", "z",
-];
-
+/// The name of a curve in the legend, in the chart and at its right edge.
 pub(super) fn letter(place: usize) -> &'static str {
-    LETTERS[place % LETTERS.len()]
+    const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
+    let at = place % LETTERS.len();
+    &LETTERS[at..=at]
 }
 
-const NUMERALS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
-
 pub(super) fn numeral(place: usize) -> &'static str {
-    NUMERALS[place % NUMERALS.len()]
+    const NUMERALS: &str = "123456789";
+    let at = place % NUMERALS.len();
+    &NUMERALS[at..=at]
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use ratatui::style::{Modifier, Style};
 
+use crate::axis::cell_at;
 use crate::canvas::{self as pen, Canvas, DotGrid, Ink, Pen, Stroke};
 use crate::glyphs::GlyphSet;
 use crate::panel::line::chart::Chart;
@@ -9,7 +10,6 @@ use crate::panel::line::curves::{Curve, Curves, Kind, letter, numeral};
 use crate::panel::trace::{Bucket, Trace};
 use crate::theme::{ColorDepth, Look};
 
-/// What matters more covers what matters less.
 mod rank {
     pub(super) const EARLIER: u8 = 1;
     pub(super) const RAW: u8 = 2;
@@ -136,7 +136,6 @@ impl Chart {
     }
 }
 
-/// Columns between two marks on a curve.
 const APART: u16 = 20;
 
 impl Chart {
@@ -192,7 +191,7 @@ impl Chart {
         ends.truncate(usize::from(self.plot.height));
         let mut rows: Vec<(u16, usize)> = Vec::new();
         for (share, place) in ends {
-            let row = self.place(share, self.plot.height) + self.plot.y;
+            let row = cell_at(share, self.plot.height) + self.plot.y;
             let above = rows.last().map_or(self.plot.y, |(above, _)| above + 1);
             rows.push((row.max(above), place));
         }
@@ -204,11 +203,8 @@ impl Chart {
         rows
     }
 
-    /// Puts a mark on a curve every few columns.
     fn strew(&self, pen: &mut Pen<'_>, curve: &Curve<'_>, start: u16, mark: &str, style: Style) {
-        let Kind::Series { trace, .. } = &curve.kind else {
-            return;
-        };
+        let Some(trace) = curve.trace() else { return };
         let width = pen::width(mark);
         let mut next = self.plot.x + start % self.plot.width.max(1);
         for bucket in &trace.buckets {

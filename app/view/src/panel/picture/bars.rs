@@ -5,10 +5,10 @@ use mlsys_lab::schema::Scale;
 use mlsys_lab::value::number;
 use ratatui::layout::Rect;
 
+use crate::axis::{Axis, bounds, cell_at};
 use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
-use crate::panel::axis::Axis;
 use crate::panel::picture::{At, LEAST, Picture, page_rows};
 use crate::panel::quantity;
 use crate::panel::view::FrameView;
@@ -21,14 +21,12 @@ const SHORTEST: u16 = 8;
 /// The columns and rows in which every bar can be told from the others, its title above; at least the given size.
 pub(crate) fn least(bars: &Bars, (columns, rows): (u16, u16)) -> (u16, u16) {
     const TRACK: u16 = 12;
-    let widest = |texts: &mut dyn Iterator<Item = u16>| texts.max().unwrap_or(0);
-    let labels = widest(&mut bars.bars.iter().map(|bar| pen::width(&bar.label)));
-    let remarks = widest(&mut bars.bars.iter().map(|bar| pen::width(&bar.remark)));
-    let values = bars.bars.iter().filter_map(|bar| bar.value);
-    let values = widest(&mut values.map(|x| pen::width(&number(x))));
+    let labels = pen::widest(bars.bars.iter().map(|bar| &bar.label));
+    let remarks = pen::widest(bars.bars.iter().map(|bar| &bar.remark));
+    let values = pen::widest(bars.bars.iter().filter_map(|bar| bar.value.map(number)));
     let unit = pen::width(&bars.unit) + 1;
     let wide = labels + values + unit + remarks + TRACK + 2;
-    let high = u16::try_from(bars.bars.len()).unwrap_or(u16::MAX);
+    let high = pen::cells(bars.bars.len());
     // More than these are looked through by a mark.
     let high = high.saturating_add(1).clamp(rows, rows.max(11));
     (wide.clamp(columns, 2 * columns), high)
@@ -47,8 +45,7 @@ fn axis(bars: &Bars) -> Axis {
         Scale::Linear => true,
         Scale::Log => *x > 0.0,
     });
-    let (low, high) =
-        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
+    let (low, high) = bounds(values);
     match bars.scale {
         _ if low > high => Axis::around(0.0, 1.0, Scale::Linear),
         Scale::Linear => Axis::around(low.min(0.0), high.max(0.0), Scale::Linear),
@@ -72,8 +69,7 @@ fn value_text(bar: &Bar, scale: Scale, unit: Option<&str>, look: &Look) -> Strin
 fn length(pen: &mut Pen<'_>, track: Rect, bar: &Bar, axis: &Axis, look: &Look) {
     let zero = axis.share(0.0).unwrap_or(0.0);
     if zero > 0.0 {
-        let x =
-            track.x + ((zero * f64::from(track.width)) as u16).min(track.width.saturating_sub(1));
+        let x = track.x + cell_at(zero, track.width);
         let exact = f64::from(track.x) + zero * f64::from(track.width);
         pen.upright(x, track.y..track.y + 1, exact, look.glyphs.vertical, look.theme.border);
     }
@@ -137,12 +133,9 @@ impl Picture for Bars {
         let unit = unit(&self.unit);
         let texts: Vec<String> =
             self.bars.iter().map(|bar| value_text(bar, self.scale, unit, look)).collect();
-        let widest =
-            |texts: &mut dyn Iterator<Item = &str>| texts.map(pen::width).max().unwrap_or(0);
-        let labels =
-            widest(&mut self.bars.iter().map(|b| b.label.as_str())).min(area.width * 2 / 5);
-        let values = widest(&mut texts.iter().map(String::as_str)).min(area.width / 2);
-        let remarks = widest(&mut self.bars.iter().map(|b| b.remark.as_str())).min(area.width / 3);
+        let labels = pen::widest(self.bars.iter().map(|bar| &bar.label)).min(area.width * 2 / 5);
+        let values = pen::widest(&texts).min(area.width / 2);
+        let remarks = pen::widest(self.bars.iter().map(|bar| &bar.remark)).min(area.width / 3);
         // Lengths come first: next to remarks they would have no room.
         let crowded = labels + values + remarks + 4 + SHORTEST > area.width;
         let remarks = if crowded { 0 } else { remarks };
@@ -173,12 +166,8 @@ impl Picture for Bars {
                 Some(_) => look.theme.dim,
                 None => look.theme.bad,
             };
-            pen.ending(
-                area.right() - beside,
-                y,
-                &pen::cut(text, values, look.glyphs.ellipsis),
-                style,
-            );
+            let text = pen::cut(text, values, look.glyphs.ellipsis);
+            pen.ending(area.right() - beside, y, &text, style);
             pen.within(area.right() - remarks, y, remarks, &bar.remark, look.theme.dim);
             y += pitch;
         }

@@ -6,7 +6,7 @@
 use mlsys_lab::frame::{BoxPlot, ValueSpread};
 use ratatui::layout::Rect;
 
-use crate::axis::Axis;
+use crate::axis::{Axis, cell_at};
 use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
@@ -23,12 +23,12 @@ impl Picture for BoxPlot {
         let (theme, glyphs) = (&look.theme, &look.glyphs);
         let ends = self.boxes.iter().map(|spread| spread.extremes);
         let Some((low, high)) = ends.reduce(|(a, b), (c, d)| (a.min(c), b.max(d))) else {
-            Pen::new(area, canvas, glyphs).text(area.x, area.y, "no values", theme.dim);
+            canvas.say(area, "no values", look);
             return;
         };
         let axis = Axis::around(low, high, self.scale);
-        let labels = self.boxes.iter().map(|spread| pen::width(&spread.label)).max().unwrap_or(0);
-        let labels = labels.min(area.width / 3);
+        let labels = self.boxes.iter().map(|spread| &spread.label);
+        let labels = pen::widest(labels).min(area.width / 3);
         let track = Rect {
             x: area.x + labels + 1,
             width: area.width.saturating_sub(labels + 2),
@@ -38,7 +38,7 @@ impl Picture for BoxPlot {
         if track.width < 4 || track.height == 0 {
             return;
         }
-        let count = u16::try_from(self.boxes.len()).unwrap_or(u16::MAX);
+        let count = pen::cells(self.boxes.len());
         let pitch = if count.saturating_mul(2) <= track.height { 2 } else { 1 };
         let shown = usize::from(track.height / pitch).max(1);
         let first = marked.map_or(0, |marked| (marked + 1).saturating_sub(shown));
@@ -109,8 +109,7 @@ impl Picture for BoxPlot {
 fn place(track: Rect, axis: &Axis, value: f64) -> Option<(u16, f64)> {
     let share = axis.share(value)?.clamp(0.0, 1.0);
     let exact = share * f64::from(track.width);
-    let column = (exact as u16).min(track.width.saturating_sub(1));
-    Some((track.x + column, f64::from(track.x) + exact))
+    Some((track.x + cell_at(share, track.width), f64::from(track.x) + exact))
 }
 
 /// One group: whiskers as a line, the box over it, the median over both, and the extremes as points.

@@ -45,20 +45,17 @@ pub(crate) fn draw(
 ) {
     let columns = cells.columns();
     if columns == 0 || area.is_empty() {
-        Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, "no cells", look.theme.dim);
+        canvas.say(area, "no cells", look);
         return;
     }
     let mark = mark.map(|mark| mark.within(columns, cells.rows.len()));
     let items = kinds(cells, look);
-    let note: Vec<String> = match cells.note.as_str() {
-        "" => Vec::new(),
-        note => text::wrap(note, area.width),
-    };
+    let note = text::sentence(&cells.note, area.width);
     let legend = if area.height >= 5 { legend::rows(&items, area.width, 2) } else { 0 };
     // The sentence gives way to the cells.
-    let wanted = u16::try_from(cells.rows.len()).unwrap_or(u16::MAX);
+    let wanted = pen::cells(cells.rows.len());
     let spare = area.height.saturating_sub(wanted.min(area.height / 2) + legend + 2);
-    let text = u16::try_from(note.len()).unwrap_or(u16::MAX).min(spare);
+    let text = pen::cells(note.len()).min(spare);
     let head = u16::from(area.height >= 4 && !cells.across.is_empty());
     let body = Rect { y: area.y + head, height: area.height - head - legend - text, ..area };
     let plan = plan(body, cells, columns, mark);
@@ -108,11 +105,13 @@ fn kinds(cells: &Cells, look: &Look) -> Vec<Item> {
 pub(crate) fn least(cells: &Cells) -> (u16, u16) {
     /// Numbers, legend and two lines of the sentence.
     const AROUND: u16 = 4;
-    let labels = cells.rows.iter().map(|row| pen::width(&row.label));
-    let labels = labels.chain([pen::width(&cells.across)]).max();
-    let wide = u16::try_from(wide(cells.columns(), 1, cells.group)).unwrap_or(u16::MAX);
-    let high = u16::try_from(cells.rows.len()).unwrap_or(u16::MAX);
-    (wide.saturating_add(labels.unwrap_or(0) + 1), high.saturating_add(AROUND))
+    let wide = pen::cells(wide(cells.columns(), 1, cells.group));
+    let high = pen::cells(cells.rows.len());
+    (wide.saturating_add(label_width(cells) + 1), high.saturating_add(AROUND))
+}
+
+fn label_width(cells: &Cells) -> u16 {
+    pen::widest(cells.rows.iter().map(|row| &row.label).chain([&cells.across]))
 }
 
 /// The columns that a number of cells take with the lines between groups.
@@ -125,15 +124,12 @@ fn wide(cells: usize, cell: u16, group: usize) -> usize {
 }
 
 fn plan(area: Rect, cells: &Cells, columns: usize, mark: Option<Mark>) -> Plan {
-    let labels = cells.rows.iter().map(|row| pen::width(&row.label));
-    let labels = labels.chain([pen::width(&cells.across)]).max();
-    let labels = labels.unwrap_or(0).min(area.width / 3);
+    let labels = label_width(cells).min(area.width / 3);
     let room = usize::from(area.width.saturating_sub(labels + 1));
     let texts = cells.rows.iter().flat_map(|row| row.cells.iter().flatten());
-    let text = texts.map(|cell| pen::width(&cell.text)).max().unwrap_or(0);
+    let text = pen::widest(texts.map(|cell| &cell.text));
     // What stands behind the rows comes before wide cells.
-    let remarks = cells.rows.iter().map(|row| pen::width(&row.remark)).max();
-    let behind = match remarks.unwrap_or(0) {
+    let behind = match pen::widest(cells.rows.iter().map(|row| &row.remark)) {
         0 => 0,
         remarks => usize::from(remarks.min(area.width / 3)) + 2,
     };
@@ -191,7 +187,7 @@ impl Plan {
         let along = (column - self.columns.0) % self.columns.1.max(1);
         let with_it = wide(along + 1, self.cell, cells.group);
         let offset = with_it.saturating_sub(usize::from(self.cell));
-        area.x + self.labels + 1 + u16::try_from(offset).unwrap_or(u16::MAX)
+        area.x + self.labels + 1 + pen::cells(offset)
     }
 }
 
@@ -356,7 +352,7 @@ impl Picture for Cells {
 
     fn page_size(&self, columns: u16) -> (u16, u16) {
         let room = columns.saturating_sub(20).max(1);
-        let across = u16::try_from(self.columns()).unwrap_or(u16::MAX).div_ceil(room).max(1);
+        let across = pen::cells(self.columns()).div_ceil(room).max(1);
         let rows = page_rows(self.rows.len()).saturating_mul(across).saturating_add(6);
         (columns, rows.saturating_add(text::rows(&self.note, columns)))
     }

@@ -11,14 +11,14 @@ mod visible;
 use mlsys_lab::frame::{Direction, Graph};
 use ratatui::layout::Rect;
 
-use crate::canvas::{Canvas, Pen};
+use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::Lines;
 use crate::glyphs::Glyphs;
 pub use crate::panel::picture::graph::cards::{Card, Cards, Form, Head};
 use crate::panel::picture::graph::layout::{Arranged, Layout, Size, lay_out};
 pub use crate::panel::picture::graph::lines::not_finite;
 pub use crate::panel::picture::graph::outline::{facts, line, pass};
-pub use crate::panel::picture::graph::view::{GraphView, Move};
+pub use crate::panel::picture::graph::view::GraphView;
 pub use crate::panel::picture::graph::visible::{Item, Link, VisibleGraph};
 use crate::panel::picture::{At, Picture, Sheet};
 use crate::panel::view::{FrameView, Inspect, Way};
@@ -47,9 +47,7 @@ impl Window {
 /// Where the walk is, as boxes and lines of the drawing.
 #[derive(Clone, Copy)]
 struct WalkPosition {
-    /// The box that is looked at.
     focus: Option<usize>,
-    /// The line that the step goes along, and which way.
     link: Option<(usize, Direction)>,
 }
 
@@ -193,15 +191,8 @@ impl Picture for Graph {
     }
 
     fn go(&self, view: &mut FrameView, way: Way) {
-        let sight = &mut view.graph;
-        match way {
-            Way::Left => sight.select(self, Move::Left(1)),
-            Way::Right => sight.select(self, Move::Right(1)),
-            Way::First => sight.select(self, Move::Left(usize::MAX)),
-            Way::Last => sight.select(self, Move::Right(usize::MAX)),
-            Way::Up(by) => sight.select(self, Move::Up(by)),
-            Way::Down(by) => sight.select(self, Move::Down(by)),
-        }
+        let layers = if matches!(way, Way::First | Way::Last) { usize::MAX } else { 1 };
+        view.graph.select(self, way, layers);
     }
 
     /// Sizes of the boxes, and the way to the left and right that the arrows do not take: a layer, where they
@@ -214,8 +205,8 @@ impl Picture for Graph {
         match inspect {
             Inspect::Closer => sight.enlarge(),
             Inspect::Wider => sight.shrink(),
-            Inspect::Earlier => sight.select(self, Move::Left(layers)),
-            Inspect::Later => sight.select(self, Move::Right(layers)),
+            Inspect::Earlier => sight.select(self, Way::Left, layers),
+            Inspect::Later => sight.select(self, Way::Right, layers),
             Inspect::Fit => {
                 sight.form = None;
                 sight.selected = None;
@@ -252,7 +243,7 @@ impl Picture for Graph {
 
     fn page_size(&self, columns: u16) -> (u16, u16) {
         let layout = Drawing::fitting(self, &whole(self), (usize::MAX, usize::MAX)).layout;
-        let cells = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
+        let cells = |count: usize| pen::cells(count);
         (cells(layout.width).max(columns), cells(layout.height))
     }
 }
@@ -261,7 +252,6 @@ fn whole(graph: &Graph) -> GraphView {
     GraphView { steps: graph.walk.len(), form: Some(Form::Airy), ..GraphView::default() }
 }
 
-/// The steps of a walk, each with its number, under the names of its passes.
 fn steps(graph: &Graph) -> Vec<String> {
     /// Steps that are written out; the file of values has all.
     const MOST: usize = 80;

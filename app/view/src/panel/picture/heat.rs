@@ -5,6 +5,7 @@ use mlsys_lab::value::{number, significant};
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
+use crate::axis::cell_at;
 use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::{self, Lines};
 use crate::glyphs::{GlyphSet, Glyphs};
@@ -21,26 +22,25 @@ pub(crate) fn draw(
     mark: Option<Mark>,
     look: &Look,
 ) {
-    let field = Field::new(map);
     let (items, scale) = (classes(map, canvas, look), area.height >= 5 && area.width >= 16);
     let rows = if area.height >= 7 { legend::rows(&items, area.width, 1) } else { 0 };
     let below = rows + u16::from(scale);
     let room = Rect { height: area.height - below, ..area };
     let plot = proportioned(room, map);
-    if field.is_empty() {
-        Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, "an empty field", look.theme.dim);
+    if is_empty(map) {
+        canvas.say(area, "an empty field", look);
         return;
     }
     let most = |cells: usize, places: u16, each: usize| cells.min(usize::from(places) * each);
     let grid = (most(map.columns, plot.width, 8), most(map.rows, plot.height, 16));
     let exact = canvas.mosaic(plot, grid, |row, column| {
         let middle = |place: usize, of: usize| (place as f32 + 0.5) / of as f32;
-        let share = field.at(middle(column, grid.0), middle(row, grid.1))?;
+        let share = share_at(map, middle(column, grid.0), middle(row, grid.1))?;
         color_of(map, look, share)
     });
     if !exact {
         for (x, y) in plot.positions().map(Into::into) {
-            cell(canvas, (x, y), plot, &field, look);
+            cell(canvas, (x, y), plot, map, look);
         }
     }
     points(canvas, plot, map, look);
@@ -67,59 +67,49 @@ fn proportioned(area: Rect, map: &HeatMap) -> Rect {
     Rect { x, width, height: height.min(area.height), ..area }
 }
 
-struct Field<'a> {
-    map: &'a HeatMap,
+fn is_empty(map: &HeatMap) -> bool {
+    let size = map.columns.checked_mul(map.rows);
+    size.is_none_or(|size| size == 0 || size > map.cells.len())
 }
 
-impl<'a> Field<'a> {
-    fn new(map: &'a HeatMap) -> Self {
-        Self { map }
-    }
+/// The share of the cell at a place: between categories there is nothing.
+fn nearest(map: &HeatMap, x: f32, y: f32) -> Option<f32> {
+    let place = |share: f32, cells: usize| ((share * cells as f32) as usize).min(cells - 1);
+    let (column, row) = (place(x, map.columns), place(y, map.rows));
+    let share = (matrix::value(map, row, column)? - map.low) / span_of(map);
+    share.is_finite().then(|| share.clamp(0.0, 1.0))
+}
 
-    fn is_empty(&self) -> bool {
-        let size = self.map.columns.checked_mul(self.map.rows);
-        size.is_none_or(|size| size == 0 || size > self.map.cells.len())
-    }
+fn span_of(map: &HeatMap) -> f32 {
+    map.high - map.low
+}
 
-    /// The share of the cell at a place: between categories there is nothing.
-    fn nearest(&self, x: f32, y: f32) -> Option<f32> {
-        let place = |share: f32, cells: usize| ((share * cells as f32) as usize).min(cells - 1);
-        let (column, row) = (place(x, self.map.columns), place(y, self.map.rows));
-        let share = (matrix::value(self.map, row, column)? - self.map.low) / self.span();
-        share.is_finite().then(|| share.clamp(0.0, 1.0))
+/// The share at a place, both coordinates from 0 (left, top) to 1; between cells it is interpolated.
+fn share_at(map: &HeatMap, x: f32, y: f32) -> Option<f32> {
+    if matrix::is_matrix(map) {
+        return nearest(map, x, y);
     }
-
-    fn span(&self) -> f32 {
-        self.map.high - self.map.low
-    }
-
-    /// The share at a place, both coordinates from 0 (left, top) to 1; between cells it is interpolated.
-    fn at(&self, x: f32, y: f32) -> Option<f32> {
-        if matrix::is_matrix(self.map) {
-            return self.nearest(x, y);
-        }
-        let place = |share: f32, cells: usize| {
-            let at = (share * cells as f32 - 0.5).clamp(0.0, cells.saturating_sub(1) as f32);
-            let first = (at as usize).min(cells.saturating_sub(1));
-            (first, (first + 1).min(cells.saturating_sub(1)), at - first as f32)
-        };
-        let (left, right, across) = place(x, self.map.columns);
-        let (above, under, down) = place(y, self.map.rows);
-        let value = |column, row| self.map.cells.get(row * self.map.columns + column).copied();
-        let mix = |a: f32, b: f32, share: f32| a + (b - a) * share;
-        let upper = mix(value(left, above)?, value(right, above)?, across);
-        let lower = mix(value(left, under)?, value(right, under)?, across);
-        let share = (mix(upper, lower, down) - self.map.low) / self.span();
-        share.is_finite().then(|| share.clamp(0.0, 1.0))
-    }
+    let place = |share: f32, cells: usize| {
+        let at = (share * cells as f32 - 0.5).clamp(0.0, cells.saturating_sub(1) as f32);
+        let first = (at as usize).min(cells.saturating_sub(1));
+        (first, (first + 1).min(cells.saturating_sub(1)), at - first as f32)
+    };
+    let (left, right, across) = place(x, map.columns);
+    let (above, under, down) = place(y, map.rows);
+    let value = |column, row| map.cells.get(row * map.columns + column).copied();
+    let mix = |a: f32, b: f32, share: f32| a + (b - a) * share;
+    let upper = mix(value(left, above)?, value(right, above)?, across);
+    let lower = mix(value(left, under)?, value(right, under)?, across);
+    let share = (mix(upper, lower, down) - map.low) / span_of(map);
+    share.is_finite().then(|| share.clamp(0.0, 1.0))
 }
 
 /// One cell: two values above one another where the glyphs allow it, one shade where there is no colour.
-fn cell(canvas: &mut Canvas, (x, y): (u16, u16), plot: Rect, field: &Field<'_>, look: &Look) {
+fn cell(canvas: &mut Canvas, (x, y): (u16, u16), plot: Rect, map: &HeatMap, look: &Look) {
     let across = (f32::from(x - plot.x) + 0.5) / f32::from(plot.width);
     let down = |part: f32| (f32::from(y - plot.y) + part) / f32::from(plot.height);
     let color =
-        |part| field.at(across, down(part)).and_then(|share| color_of(field.map, look, share));
+        |part| share_at(map, across, down(part)).and_then(|share| color_of(map, look, share));
     let target = &mut canvas.cells[(x, y)];
     match (look.glyphs.set, color(0.25), color(0.75)) {
         (GlyphSet::Unicode, Some(upper), Some(lower)) if upper != lower => {
@@ -129,7 +119,7 @@ fn cell(canvas: &mut Canvas, (x, y): (u16, u16), plot: Rect, field: &Field<'_>, 
             target.set_symbol(" ").set_bg(upper);
         }
         (_, None, _) => {
-            let glyph = match field.at(across, down(0.5)) {
+            let glyph = match share_at(map, across, down(0.5)) {
                 Some(share) => look.glyphs.shade(share),
                 None => "?",
             };
@@ -172,12 +162,10 @@ fn points(canvas: &mut Canvas, plot: Rect, map: &HeatMap, look: &Look) {
     }
 }
 
-/// A cross where the marked cell is, in the colours of what is selected.
 fn mark(canvas: &mut Canvas, plot: Rect, map: &HeatMap, mark: Mark, look: &Look) {
     let mark = mark.within(map.columns, map.rows);
     let at = |place: usize, cells: usize, size: u16| {
-        let share = (place as f64 + 0.5) / cells.max(1) as f64;
-        ((share * f64::from(size)) as u16).min(size.saturating_sub(1))
+        cell_at((place as f64 + 0.5) / cells.max(1) as f64, size)
     };
     let x = plot.x + at(mark.column, map.columns, plot.width);
     let y = plot.y + at(mark.row, map.rows, plot.height);
@@ -196,7 +184,6 @@ fn behind(bg: Option<Color>, fg: Option<Color>, symbol: &str) -> Option<Color> {
     bg.or(if symbol == "▀" { fg } else { None })
 }
 
-/// The scale from low to high with what it measures.
 fn scale(area: Rect, canvas: &mut Canvas, map: &HeatMap, look: &Look) {
     let theme = &look.theme;
     let mut pen = Pen::new(area, canvas, &look.glyphs);
@@ -228,7 +215,6 @@ fn span((low, high): (f32, f32), glyphs: &Glyphs) -> String {
     }
 }
 
-/// The glyph of each class that occurs.
 fn classes(map: &HeatMap, canvas: &Canvas, look: &Look) -> Vec<Item> {
     let mut seen = [0_usize; 256];
     for point in &map.points {

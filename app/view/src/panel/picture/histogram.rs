@@ -5,10 +5,10 @@ use mlsys_lab::schema::Scale;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
+use crate::axis::{Axis, cell_at};
 use crate::canvas::{self as pen, Canvas, DotGrid, Ink, Pen, Stroke};
 use crate::csv::{self, Lines};
 use crate::glyphs::{GlyphSet, Glyphs};
-use crate::panel::axis::Axis;
 use crate::panel::legend::{self, Item};
 use crate::panel::picture::{At, Picture};
 use crate::panel::plane::{Plane, SMALLEST, Side};
@@ -180,8 +180,8 @@ fn places<'a>(
     histogram.levels.iter().filter_map(move |level| {
         let (low, high) = bounds?;
         let share = (level.at - low) / (high - low);
-        let column = ((share * f64::from(plot.width)) as u16).min(plot.width.saturating_sub(1));
-        (low..=high).contains(&level.at).then_some((plot.x + column, level))
+        let column = plot.x + cell_at(share, plot.width);
+        (low..=high).contains(&level.at).then_some((column, level))
     })
 }
 
@@ -235,7 +235,6 @@ fn gaps(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &Lo
     }
 }
 
-/// The populations by their marks, and how many values each has.
 fn items(histogram: &Histogram, look: &Look) -> Vec<Item> {
     let theme = &look.theme;
     let item = |mark: &str, place: usize, distribution: &Distribution| {
@@ -259,7 +258,6 @@ fn items(histogram: &Histogram, look: &Look) -> Vec<Item> {
     items
 }
 
-/// The heights alone, where there is no room for axes.
 fn small(area: Rect, canvas: &mut Canvas, histogram: &Histogram, look: &Look) {
     let most = histogram.first.counts.iter().max().copied().unwrap_or(0).max(1);
     let mut pen = Pen::new(area, canvas, &look.glyphs);
@@ -314,8 +312,7 @@ impl Picture for Histogram {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         let chosen = at.view.mark.map(|mark| mark.column);
         let Some(bounds) = bounds(self) else {
-            let text = "an empty histogram";
-            Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, text, look.theme.dim);
+            canvas.say(area, "an empty histogram", look);
             return;
         };
         if area.width < SMALLEST.0 || area.height < SMALLEST.1 {

@@ -24,7 +24,7 @@ pub(crate) fn draw(
     look: &Look,
 ) {
     if images.images.is_empty() || images.width == 0 || images.height == 0 {
-        Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, "no images", look.theme.dim);
+        canvas.say(area, "no images", look);
         return;
     }
     let (width, height) = size(area, images);
@@ -64,7 +64,7 @@ pub(crate) fn draw(
 /// How many images stand in a row: those that belong together whole, if there is room for them.
 fn in_row(area: Rect, width: u16, images: &Images) -> u16 {
     let room = (area.width + GAP) / (width + GAP);
-    let together = u16::try_from(images.together.max(1)).unwrap_or(u16::MAX);
+    let together = pen::cells(images.together.max(1));
     match room / together {
         0 => room,
         lots => lots * together,
@@ -78,7 +78,7 @@ const ENOUGH: usize = 4;
 /// a column, the largest at which enough of them do.
 fn size(area: Rect, images: &Images) -> (u16, u16) {
     let cells = |pixels: usize, parts: usize, least: u16, most: u16| {
-        let cells = u16::try_from(pixels.div_ceil(parts)).unwrap_or(u16::MAX);
+        let cells = pen::cells(pixels.div_ceil(parts));
         cells.min(most).max(least.min(most))
     };
     let at = |divisor: usize| {
@@ -238,13 +238,12 @@ impl Picture for Images {
 
     fn page_size(&self, columns: u16) -> (u16, u16) {
         const MOST: usize = 60;
-        let cells = |pixels: usize, parts: usize, least: u16| {
-            u16::try_from(pixels.div_ceil(parts)).unwrap_or(u16::MAX).max(least)
-        };
+        let cells =
+            |pixels: usize, parts: usize, least: u16| pen::cells(pixels.div_ceil(parts)).max(least);
         let in_row =
             in_row(Rect::new(0, 0, columns, 1), cells(self.width, 2, 4).min(columns), self);
         let down = self.images.len().min(MOST).div_ceil(usize::from(in_row.max(1)));
-        let down = u16::try_from(down).unwrap_or(u16::MAX).max(1);
+        let down = pen::cells(down).max(1);
         (columns, down.saturating_mul(cells(self.height, 4, 2).saturating_add(1)).saturating_add(1))
     }
 }

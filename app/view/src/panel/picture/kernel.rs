@@ -81,7 +81,6 @@ pub(crate) fn draw(
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spot {
-    /// A line of the source, from 1.
     Line(u32),
     Thread(Thread),
 }
@@ -185,10 +184,9 @@ fn problems(kernel: &Kernel) -> Table {
         rows.push(["none", "", "", "", "", "nothing went wrong"].map(Value::from).to_vec());
     }
     let titles = ["problem", "step", "line", "block", "thread", "what happened"];
-    Table { columns: titles.map(str::to_owned).to_vec(), rows, ..Table::default() }
+    Table::new(titles.map(str::to_owned).to_vec(), rows)
 }
 
-/// The letters of the states that occur.
 fn state_legend(states: &[LaneState]) -> String {
     let present = LaneState::ALL.into_iter().filter(|state| states.contains(state));
     let names = present.map(|state| {

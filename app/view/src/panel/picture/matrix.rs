@@ -34,7 +34,6 @@ pub(crate) fn value(map: &HeatMap, row: usize, column: usize) -> Option<f32> {
     map.cells.get(place).copied()
 }
 
-/// Draws one coloured field for each pair, with its number where there is room.
 pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
@@ -45,15 +44,8 @@ pub(crate) fn draw(
     let mark = mark.map(|mark| mark.within(map.columns, map.rows));
     let theme = &look.theme;
     let visible = usize::from(area.height);
-    let labels = map
-        .row_labels
-        .iter()
-        .take(visible)
-        .map(|l| pen::width(l))
-        .max()
-        .unwrap_or(0)
-        .min(area.width / 3);
-    let columns = u16::try_from(map.columns).unwrap_or(u16::MAX).max(1);
+    let labels = pen::widest(map.row_labels.iter().take(visible)).min(area.width / 3);
+    let columns = pen::cells(map.columns).max(1);
     let room = area.width.saturating_sub(labels + 1);
     let widest = map.cells.iter().take(map.columns.saturating_mul(map.rows.min(visible)));
     let widest =
@@ -62,7 +54,7 @@ pub(crate) fn draw(
     let wanted = widest.max(titles.min(8)) + 2;
     let width = (room / columns).min(wanted).max(1);
     let has_numbers = width > widest;
-    let rows = u16::try_from(map.rows).unwrap_or(u16::MAX);
+    let rows = pen::cells(map.rows);
     // Square fields, if the height allows it.
     let pitch = ((area.height.saturating_sub(2)) / rows.max(1)).clamp(1, (width / 2).max(1));
     let mut pen = Pen::new(area, canvas, &look.glyphs);
@@ -122,7 +114,6 @@ fn number_text(value: f32, unit: Option<&str>, glyphs: &Glyphs) -> String {
     }
 }
 
-/// How many pairs agree, and which disagree most.
 pub(crate) fn words(map: &HeatMap) -> String {
     let (mut diagonal, mut total) = (0.0, 0.0);
     let mut largest: Option<(f32, &str, &str)> = None;

@@ -68,7 +68,6 @@ fn draw(area: Rect, canvas: &mut Canvas, trace: &MessageTrace, view: &FrameView,
     draw_sentences(pen, Rect { y: y + legend, ..body }, kept, trace, &after, mark, look);
 }
 
-/// The position, and a dot a round.
 fn draw_head(area: Rect, pen: &mut Pen<'_>, trace: &MessageTrace, at: usize, look: &Look) {
     let style = look.theme.accent;
     let mut end = pen.text(area.x, area.y, &words::position(trace, at), style);
@@ -153,7 +152,6 @@ fn draw_sentences(
     }
 }
 
-/// What some ranks hold of some chunks, as cells.
 fn cells(trace: &MessageTrace, at: usize) -> Cells {
     const MOST: usize = 32;
     let (ranks, chunks) = (0..trace.ranks.min(MOST), 0..trace.chunks.len().min(MOST));

@@ -6,7 +6,7 @@ use std::ops::Range;
 use mlsys_lab::frame::{Frame, FrameSequence, Pane};
 use ratatui::layout::{Constraint, Layout, Rect};
 
-use crate::canvas::{Canvas, Pen};
+use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::Lines;
 use crate::glyphs::Glyphs;
 use crate::panel::picture::{At, LEAST, Picture, Sheet, inspect_marked};
@@ -15,7 +15,6 @@ use crate::panel::words::frame_words;
 use crate::panel::{below_title, draw_frame, picture};
 use crate::theme::Look;
 
-/// What the most demanding of them needs.
 fn most(needs: &[(u16, u16)]) -> (u16, u16) {
     needs.iter().fold(LEAST, |(wide, high), need| (wide.max(need.0), high.max(need.1)))
 }
@@ -131,7 +130,7 @@ impl Picture for Vec<Pane> {
     }
 
     fn page_size(&self, columns: u16) -> (u16, u16) {
-        let count = u16::try_from(self.len()).unwrap_or(u16::MAX).max(1);
+        let count = pen::cells(self.len()).max(1);
         let across = count.min(if count <= 4 { 2 } else { 3 });
         let wide = columns / across;
         let rows = |pane: &Pane| picture::of(&pane.frame).page_size(wide).1.min(wide / 2 + 4);

@@ -25,7 +25,7 @@ pub(crate) fn draw(
     let (Some(x), Some(y)) =
         (side(&scatter.x, scatter, |p| p.0), side(&scatter.y, scatter, |p| p.1))
     else {
-        Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, "no points", look.theme.dim);
+        canvas.say(area, "no points", look);
         return;
     };
     let front = scatter.front();
@@ -128,7 +128,6 @@ fn line_style(scatter: &Scatter, line: usize, look: &Look) -> Style {
     look.theme.curve(joined.unwrap_or(own))
 }
 
-/// Draws each point as the glyph of its group, with a star next to one on the front.
 fn marks(
     plane: &Plane<'_>,
     canvas: &mut Canvas,
@@ -209,26 +208,17 @@ fn is_free(symbol: &str) -> bool {
     symbol == " " || symbol.chars().all(|c| ('\u{2800}'..='\u{28ff}').contains(&c))
 }
 
-/// The groups by their glyphs, and what the front is.
 fn items(scatter: &Scatter, room: u16, look: &Look) -> Vec<Item> {
     let theme = &look.theme;
-    let mut items: Vec<Item> = Vec::new();
-    for (place, name) in scatter.series.iter().enumerate() {
-        items.push(Item::new(
-            look.glyphs.class(place.min(255) as u8),
-            theme.curve(place),
-            name,
-            theme.text,
-        ));
-    }
+    let group = |(place, name): (usize, &String)| {
+        let glyph = look.glyphs.class(place.min(255) as u8);
+        Item::new(glyph, theme.curve(place), name, theme.text)
+    };
+    let mut items: Vec<Item> = scatter.series.iter().enumerate().map(group).collect();
     let lines = scatter.lines.iter().enumerate();
     for (place, line) in lines.filter(|(_, line)| scatter.joined(line).is_none()) {
-        items.push(Item::new(
-            look.glyphs.faint_point,
-            line_style(scatter, place, look),
-            &line.name,
-            theme.text,
-        ));
+        let style = line_style(scatter, place, look);
+        items.push(Item::new(look.glyphs.faint_point, style, &line.name, theme.text));
     }
     if let Some(meaning) = meaning(scatter) {
         let long = pen::width(look.glyphs.front) + 1 + pen::width(&meaning) > room;
@@ -299,21 +289,15 @@ impl Picture for Scatter {
         for line in lines.filter(|line| self.joined(line).is_none()) {
             text.push_str(&format!(" with the line {}", line.name));
         }
-        match meaning(self) {
+        let told: Vec<usize> = match meaning(self) {
             Some(meaning) => {
-                text.push_str(&format!(", {} on the {meaning}: ", front.len()));
-                let points: Vec<String> =
-                    front.iter().take(READ_ROWS).filter_map(|i| point(*i)).collect();
-                text.push_str(&points.join("; "));
+                text.push_str(&format!(", {} on the {meaning}", front.len()));
+                front.clone()
             }
-            None => {
-                let points: Vec<String> =
-                    (0..self.points.len().min(READ_ROWS)).filter_map(point).collect();
-                text.push_str(&format!(": {}", points.join("; ")));
-            }
-        }
-        text.push('.');
-        text
+            None => (0..self.points.len()).collect(),
+        };
+        let points: Vec<String> = told.into_iter().take(READ_ROWS).filter_map(point).collect();
+        format!("{text}: {}.", points.join("; "))
     }
 
     fn values(&self, lines: &mut Lines) {
@@ -391,7 +375,6 @@ impl Picture for Scatter {
     }
 }
 
-/// Where each line begins and where it ends.
 fn ends(scatter: &Scatter, glyphs: &Glyphs) -> Vec<String> {
     let at = |(x, y): (f64, f64)| {
         let x = quantity(x, unit(&scatter.x.unit), glyphs);

@@ -15,7 +15,6 @@ use crate::quantity::unit;
 use crate::text;
 use crate::theme::Look;
 
-/// Where labels end and lengths lie.
 struct Columns {
     labels: u16,
     left: u16,
@@ -24,11 +23,10 @@ struct Columns {
 
 impl Columns {
     fn of(area: Rect, stacks: &Stacks, texts: &[String]) -> Self {
-        let labels = stacks.stacks.iter().map(|stack| pen::width(&stack.label));
-        let labels = labels.max().unwrap_or(0).min(area.width / 3);
-        let beside = texts.iter().map(|text| pen::width(text)).max().unwrap_or(0);
+        let labels = stacks.stacks.iter().map(|stack| &stack.label);
+        let labels = pen::widest(labels).min(area.width / 3);
         let left = area.x + labels + 1;
-        let beside = beside.min(area.width * 2 / 5) + 1;
+        let beside = pen::widest(texts).min(area.width * 2 / 5) + 1;
         Self { labels, left, right: area.right().saturating_sub(beside).max(left + 1) }
     }
 
@@ -74,7 +72,6 @@ fn parts(stacks: &Stacks, look: &Look) -> Vec<Item> {
     stacks.parts.iter().enumerate().map(item).collect()
 }
 
-/// What stands behind a stack: what it comes to, and its remark.
 fn total_text(stacks: &Stacks, stack: &Stack, look: &Look) -> String {
     let total = quantity(stack.total(), unit(&stacks.unit), &look.glyphs);
     let over = if stacks.is_over(stack) { " !" } else { "" };
@@ -92,7 +89,7 @@ impl Picture for Stacks {
         }
         let theme = &look.theme;
         let Some(most) = self.extent() else {
-            Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, "all are empty", theme.dim);
+            canvas.say(area, "all are empty", look);
             return;
         };
         let items = parts(self, look);

@@ -322,7 +322,7 @@ impl Picture for Table {
             cells.unwrap_or(0).max(title).min(CELL.0) + GAP
         };
         let wide = (0..self.columns.len()).map(wide).fold(0, u16::saturating_add);
-        let rows = u16::try_from(self.rows.len()).unwrap_or(u16::MAX);
+        let rows = pen::cells(self.rows.len());
         (wide.max(columns), rows.saturating_add(4))
     }
 }

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::canvas::{Canvas, Pen};
+use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::Lines;
 use crate::glyphs::Glyphs;
 use crate::panel::legend::{self, Item};
@@ -58,11 +58,8 @@ pub(crate) fn draw(area: Rect, canvas: &mut Canvas, styled: &StyledText, look: &
     }
     let items = items(styled, look);
     let legend = if area.height >= 5 { legend::rows(&items, area.width, 2) } else { 0 };
-    let note: Vec<String> = match styled.note.as_str() {
-        "" => Vec::new(),
-        note => text::wrap(note, area.width),
-    };
-    let note_rows = u16::try_from(note.len()).unwrap_or(u16::MAX);
+    let note = text::sentence(&styled.note, area.width);
+    let note_rows = pen::cells(note.len());
     let note_rows = note_rows.min(area.height.saturating_sub(legend + 3));
     // A row between the text and what is said of it.
     let gap = u16::from(area.height > legend + note_rows + 3 && legend + note_rows > 0);
@@ -162,7 +159,7 @@ impl Picture for StyledText {
 
     fn page_size(&self, columns: u16) -> (u16, u16) {
         let rows = self.paragraphs.iter().map(|p| rows(self, p, columns.into()).len());
-        let rows = u16::try_from(rows.sum::<usize>()).unwrap_or(u16::MAX).saturating_add(5);
+        let rows = pen::cells(rows.sum::<usize>()).saturating_add(5);
         (columns, rows.saturating_add(text::rows(&self.note, columns)))
     }
 }

@@ -42,8 +42,7 @@ struct Shown {
 }
 
 fn parts(area: Rect, timeline: &Timeline, items: &[Item]) -> Parts {
-    let names = timeline.lanes.iter().map(|name| pen::width(name)).max();
-    let names = names.unwrap_or(0).min(area.width / 4);
+    let names = pen::widest(&timeline.lanes).min(area.width / 4);
     // A column between the names and the plot.
     let left = (names + 1).min(area.width);
     let legend = legend::rows(items, area.width, if area.height >= 14 { 2 } else { 1 });
@@ -56,7 +55,7 @@ fn parts(area: Rect, timeline: &Timeline, items: &[Item]) -> Parts {
         Some(_) if rest >= 6 => (rest / 3).clamp(2, 10),
         Some(_) | None => 0,
     };
-    let count = u16::try_from(timeline.lanes.len()).unwrap_or(u16::MAX);
+    let count = pen::cells(timeline.lanes.len());
     let pitch = if count.saturating_mul(2) <= rest - total { 2 } else { 1 };
     let lanes = (rest - total).min(count.saturating_mul(pitch));
     // What the lanes do not need the total gets.
@@ -259,16 +258,10 @@ fn draw_spans(
 impl Picture for Timeline {
     /// Draws a timeline; `marked` is the bar that is looked at.
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
-        let looked = (at.view.stretch, at.view.tint);
-        let (window, tint) = looked;
+        let (window, tint) = (at.view.stretch, at.view.tint);
         let marked = at.view.mark.map(|mark| mark.column);
         let Some((low, high)) = window.of(self) else {
-            Pen::new(area, canvas, &look.glyphs).text(
-                area.x,
-                area.y,
-                "nothing happens",
-                look.theme.dim,
-            );
+            canvas.say(area, "nothing happens", look);
             return;
         };
         let items = classes(self, tint, look);
@@ -300,8 +293,6 @@ impl Picture for Timeline {
         let amount = csv::titled("amount", total.map_or("", |total| total.unit.as_str()));
         let along = |name: &str| csv::titled(name, &self.unit);
         lines.line(["lane", "class", "label", &along("from"), &along("to"), &amount]);
-        let name =
-            |names: &[String], place: usize| names.get(place).map_or(String::new(), String::clone);
         for span in &self.spans {
             lines.line([
                 name(&self.lanes, span.lane),
@@ -369,8 +360,6 @@ fn outline(timeline: &Timeline, glyphs: &Glyphs) -> Vec<String> {
 
 /// One bar: its lane, where it begins and ends, what it is and what it adds.
 fn span(timeline: &Timeline, span: &Span, glyphs: &Glyphs) -> String {
-    let name =
-        |names: &[String], place: usize| names.get(place).map_or(String::new(), String::clone);
     let mut line = format!(
         "{}: {}, {}",
         name(&timeline.lanes, span.lane),
@@ -393,6 +382,10 @@ pub(crate) fn peak(total: &Total, along: &str, glyphs: &Glyphs) -> Option<String
     let value = quantity(value, unit(&total.unit), glyphs);
     let name = &total.name;
     Some(format!("{name}: peak {value} at {}", place(at, along)))
+}
+
+fn name(names: &[String], place: usize) -> String {
+    names.get(place).map_or(String::new(), String::clone)
 }
 
 /// A place on an axis: "operation 3", but "3 seconds".

@@ -34,14 +34,11 @@ pub struct Mark {
     pub row: usize,
 }
 
-/// A way through a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     Left,
     Right,
-    /// Up by a number of places.
     Up(usize),
-    /// Down by a number of places.
     Down(usize),
     First,
     Last,

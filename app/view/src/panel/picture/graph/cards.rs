@@ -70,7 +70,6 @@ pub enum Head {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Card {
     pub label: String,
-    /// What it computes, or how much is folded in it.
     pub operation: String,
     pub head: Head,
     pub value: Option<String>,
@@ -104,7 +103,6 @@ pub struct Cards<'a> {
     pub marked: Marked<'a>,
     /// All that ever stands in the slots of a shown node, so that a step moves no box.
     ever: BTreeMap<usize, [Vec<&'a Value>; 2]>,
-    /// Whether there is a place for values, and for adjoints.
     slots: [bool; 2],
 }
 

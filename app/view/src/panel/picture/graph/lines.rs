@@ -20,7 +20,6 @@ struct Cell {
     /// The thickest line along the row, and along the column.
     weights: [usize; 2],
     first: Option<usize>,
-    /// Whether an unrelated line crosses.
     crossed: bool,
     tone: Tone,
 }

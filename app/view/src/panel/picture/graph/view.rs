@@ -7,6 +7,7 @@ use mlsys_lab::frame::Graph;
 use crate::panel::picture::graph::layout::{Arranged, Seat};
 use crate::panel::picture::graph::visible::folded;
 use crate::panel::picture::graph::{Form, Item, VisibleGraph};
+use crate::panel::view::Way;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GraphView {
@@ -17,18 +18,6 @@ pub struct GraphView {
     pub folded: Option<BTreeSet<usize>>,
     /// The form of the boxes; absent as the room suggests.
     pub form: Option<Form>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Move {
-    /// Number of layers to the left.
-    Left(usize),
-    /// Number of layers to the right.
-    Right(usize),
-    /// Number of boxes up, from the first of a layer to the last of the layer before.
-    Up(usize),
-    /// Number of boxes down, from the last of a layer to the first of the next.
-    Down(usize),
 }
 
 impl GraphView {
@@ -54,7 +43,9 @@ impl GraphView {
     }
 
     /// Selects another box; the first time the one the walk is at, or the first.
-    pub fn select(&mut self, graph: &Graph, way: Move) {
+    ///
+    /// To the left and right it goes a number of layers.
+    pub fn select(&mut self, graph: &Graph, way: Way, layers: usize) {
         let visible = VisibleGraph::of(graph, self);
         let links: Vec<(usize, usize)> = visible.links.iter().map(|l| (l.from, l.to)).collect();
         let arranged = Arranged::of(visible.items.len(), &links);
@@ -64,10 +55,10 @@ impl GraphView {
             return;
         };
         let to = match way {
-            Move::Left(by) => across(&arranged, at, by, Side::Left),
-            Move::Right(by) => across(&arranged, at, by, Side::Right),
-            Move::Up(by) => within(&arranged, at, -isize::try_from(by).unwrap_or(isize::MAX)),
-            Move::Down(by) => within(&arranged, at, isize::try_from(by).unwrap_or(isize::MAX)),
+            Way::Left | Way::First => across(&arranged, at, layers, Side::Left),
+            Way::Right | Way::Last => across(&arranged, at, layers, Side::Right),
+            Way::Up(by) => within(&arranged, at, -isize::try_from(by).unwrap_or(isize::MAX)),
+            Way::Down(by) => within(&arranged, at, isize::try_from(by).unwrap_or(isize::MAX)),
         };
         // At the edge of the part that is shown the next part begins.
         let beyond = (to == at).then(|| beyond(graph, &visible, at, way)).flatten();
@@ -122,7 +113,6 @@ impl GraphView {
     }
 }
 
-/// The first node of a box.
 fn first(graph: &Graph, visible: &VisibleGraph, item: Item) -> Option<usize> {
     match item {
         Item::Node(node) => Some(node),
@@ -134,23 +124,23 @@ fn first(graph: &Graph, visible: &VisibleGraph, item: Item) -> Option<usize> {
 }
 
 /// The nearest node in that direction that is left out of the picture: along a line that leads out, or in order.
-fn beyond(graph: &Graph, visible: &VisibleGraph, at: usize, way: Move) -> Option<usize> {
+fn beyond(graph: &Graph, visible: &VisibleGraph, at: usize, way: Way) -> Option<usize> {
     let out = |node: &usize| matches!(visible.box_of.get(*node), Some(None));
     let here = |node: usize| visible.box_of.get(node) == Some(&Some(at));
     let edges = graph.edges.iter();
     let start = *visible.items.first()?;
     let start = first(graph, visible, start)?;
     match way {
-        Move::Left(_) => {
+        Way::Left | Way::First => {
             let from = edges.filter(|edge| here(edge.to)).map(|edge| edge.from);
             from.filter(out).max()
         }
-        Move::Right(_) => {
+        Way::Right | Way::Last => {
             let to = edges.filter(|edge| here(edge.from)).map(|edge| edge.to);
             to.filter(out).min()
         }
-        Move::Up(_) => (0..start).rev().find(out),
-        Move::Down(_) => (start..graph.nodes.len()).find(out),
+        Way::Up(_) => (0..start).rev().find(out),
+        Way::Down(_) => (start..graph.nodes.len()).find(out),
     }
 }
 
@@ -219,15 +209,15 @@ mod tests {
     fn every_node_of_a_graph_shown_in_parts_can_be_reached() {
         let graph = fixtures::long(700);
         for (to, back) in [
-            (Move::Right(50), Move::Left(50)),
-            (Move::Down(50), Move::Up(50)),
-            (Move::Right(usize::MAX), Move::Left(usize::MAX)),
+            ((Way::Right, 50), (Way::Left, 50)),
+            ((Way::Down(50), 1), (Way::Up(50), 1)),
+            ((Way::Last, usize::MAX), (Way::First, usize::MAX)),
         ] {
             let mut view = GraphView::default();
-            let mut go = |way: Move| {
+            let mut go = |(way, layers): (Way, usize)| {
                 for _ in 0..=graph.nodes.len() {
                     let before = view.selected;
-                    view.select(&graph, way);
+                    view.select(&graph, way, layers);
                     if view.selected == before {
                         break;
                     }
@@ -248,7 +238,7 @@ mod tests {
         for (from, to) in [(130, 130), (200, 10)] {
             let mut view = GraphView { selected: Some(from), ..GraphView::default() };
             assert_ne!(VisibleGraph::of(&graph, &view).left_out, (0, 0));
-            view.select(&graph, Move::Left(1));
+            view.select(&graph, Way::Left, 1);
             assert_eq!(view.selected, Some(to), "left of {from}");
         }
     }

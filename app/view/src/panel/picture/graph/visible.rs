@@ -75,19 +75,13 @@ impl VisibleGraph {
             let (Some(&from), Some(&to)) = ends else {
                 continue;
             };
-            match (inside(from), inside(to)) {
-                (true, true) => {}
-                (true, false) => {
-                    cut[from - first].1 = true;
-                    continue;
-                }
-                (false, true) => {
-                    cut[to - first].0 = true;
-                    continue;
-                }
-                (false, false) => continue,
+            let (begins, ends) = (inside(from), inside(to));
+            if begins && !ends {
+                cut[from - first].1 = true;
+            } else if ends && !begins {
+                cut[to - first].0 = true;
             }
-            if from == to {
+            if !begins || !ends || from == to {
                 continue;
             }
             let grouped = |place: usize| matches!(items[place], Item::Group { .. });

@@ -188,7 +188,6 @@ fn passes(access: &Access, reached: &[Option<Reach>]) -> Frame {
     })
 }
 
-/// A block's shared memory, the banks across.
 fn words(machine: &Machine, block: u32) -> Frame {
     let arrays = machine.shared_arrays();
     let all = machine.shared_bytes().div_ceil(4);

@@ -137,13 +137,11 @@ impl KernelDebugger {
         self.pinned.is_some()
     }
 
-    /// The marked line, else that of the selected warp.
     pub fn marked(&self) -> u32 {
         let last = self.recipe.source.lines().count().max(1) as u32;
         self.marked.or_else(|| self.line()).unwrap_or(1).clamp(1, last)
     }
 
-    /// Whether a line was marked by a key.
     pub fn is_marked(&self, line: u32) -> bool {
         self.marked == Some(line)
     }
@@ -288,14 +286,12 @@ impl KernelDebugger {
         self.lane = around(lane, by, self.lanes_of(warp));
     }
 
-    /// Pins another warp of the block.
     pub fn choose_warp(&mut self, by: isize) {
         let Thread { block, warp, .. } = self.here();
         self.pinned = Some((block, around(warp, by, self.warps())));
         self.marked = None;
     }
 
-    /// Pins the warp of another block.
     pub fn choose_block(&mut self, by: isize) {
         let Thread { block, warp, .. } = self.here();
         let blocks = u32::try_from(self.blocks()).unwrap_or(u32::MAX);

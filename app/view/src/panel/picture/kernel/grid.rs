@@ -9,7 +9,7 @@ use ratatui::style::Style;
 use super::debugger::{KernelDebugger, Thread};
 use super::state::{LaneState, threads};
 use super::{draw_error, split, state_legend, write_lines};
-use crate::canvas::{Canvas, Pen};
+use crate::canvas::{self as pen, Canvas, Pen};
 use crate::theme::Look;
 
 /// Columns before the threads, for the number of the first of a row.
@@ -38,7 +38,6 @@ impl Block {
     }
 }
 
-/// The letter and the word of a warp's state.
 fn warp_name(state: WarpState) -> (&'static str, &'static str) {
     match state {
         WarpState::Ready => ("r", "running"),
@@ -95,7 +94,7 @@ pub(super) fn table(debugger: &KernelDebugger) -> Table {
         }
     }
     let titles = ["block", "x", "y", "z", "state", "warp", "warp state", "next line"];
-    Table { columns: titles.map(str::to_owned).to_vec(), rows, ..Table::default() }
+    Table::new(titles.map(str::to_owned).to_vec(), rows)
 }
 
 pub(super) fn draw(area: Rect, canvas: &mut Canvas, debugger: &KernelDebugger, look: &Look) {
@@ -116,9 +115,9 @@ fn parts(area: Rect, debugger: &KernelDebugger) -> [Rect; 3] {
     let foot = u16::from(area.height > 8) + u16::from(area.height > 12);
     let [above, foot] = split(area, foot);
     let in_flight = debugger.machine().map_or(0, |machine| machine.blocks().len());
-    let in_flight = u16::try_from(in_flight).unwrap_or(u16::MAX).saturating_add(4);
+    let in_flight = pen::cells(in_flight).saturating_add(4);
     let rows = debugger.threads().div_ceil(across(debugger));
-    let rows = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(1);
+    let rows = pen::cells(rows as usize).saturating_add(1);
     let below = rows.min(above.height * 2 / 3).max(above.height.saturating_sub(in_flight));
     let [above, below] = split(above, below);
     [above, below, foot]

@@ -99,11 +99,10 @@ pub(super) fn table(debugger: &KernelDebugger) -> Table {
     let shown = shown.as_deref().unwrap_or("value");
     let titles =
         ["lane", "threadIdx.x", "threadIdx.y", "threadIdx.z", "state", shown, "last access"];
-    Table {
-        columns: titles.map(str::to_owned).to_vec(),
-        rows: (0..).zip(lanes(debugger)).zip(&accesses).map(row).collect(),
-        ..Table::default()
-    }
+    Table::new(
+        titles.map(str::to_owned).to_vec(),
+        (0..).zip(lanes(debugger)).zip(&accesses).map(row).collect(),
+    )
 }
 
 pub(super) fn draw(area: Rect, canvas: &mut Canvas, debugger: &KernelDebugger, look: &Look) {

@@ -131,11 +131,10 @@ pub(super) fn table(kernel: &Kernel, debugger: &KernelDebugger) -> Table {
     };
     let (costs, rest) = (["divergent", "sectors", "bank replays"], ["warps", "problem"]);
     let titles = ["line", "kernel", "warp instructions", "lanes"].into_iter();
-    Table {
-        columns: titles.chain(costs).chain(rest).map(str::to_owned).collect(),
-        rows: listing(kernel, debugger).into_iter().map(row).collect(),
-        ..Table::default()
-    }
+    Table::new(
+        titles.chain(costs).chain(rest).map(str::to_owned).collect(),
+        listing(kernel, debugger).into_iter().map(row).collect(),
+    )
 }
 
 pub(super) fn draw(

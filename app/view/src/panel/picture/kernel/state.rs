@@ -115,7 +115,6 @@ pub(super) fn lane_accesses(debugger: &KernelDebugger) -> Vec<Option<LaneAccess>
 }
 
 impl LaneAccess {
-    /// What was reached, with its value where it is known.
     pub(super) fn describe(&self, debugger: &KernelDebugger) -> String {
         let verb = match self.kind {
             AccessKind::Load => "reads",

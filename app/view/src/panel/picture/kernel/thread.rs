@@ -6,7 +6,6 @@ use mlsys_kernel::{BlockState, Event, Goal};
 use super::debugger::{KernelDebugger, Play, SearchResult, Thread};
 use super::state::{lane_accesses, variables};
 
-/// The position, what the last step did, and the line that the warp runs next.
 pub fn status(debugger: &KernelDebugger) -> Vec<String> {
     let machine = match debugger.machine() {
         Ok(machine) => machine,
@@ -97,12 +96,10 @@ fn goal_name(goal: Goal) -> &'static str {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
     Head,
-    /// The access of the last step.
     Now,
     Plain,
 }
 
-/// The selected thread: its place, where its indices come from, its last access and its variables.
 pub fn thread_details(debugger: &KernelDebugger) -> Vec<(LineKind, String)> {
     let here = debugger.here();
     let axes = |name: &str| {

@@ -15,7 +15,6 @@ use crate::panel::picture::message_trace::wires::{Place, Wires, lanes};
 use crate::panel::picture::message_trace::words::{Stage, label, letter};
 use crate::theme::Look;
 
-/// Rows of a box with a frame.
 const HIGH: u16 = 3;
 /// Columns between two boxes of a tree or a mesh at least.
 const GAP: u16 = 2;
@@ -24,13 +23,12 @@ const GAP: u16 = 2;
 enum Form {
     /// A frame with letter and name.
     Full,
-    /// A frame with the letter alone.
     Letter,
-    /// One row without a frame.
     Row,
 }
 
 /// Boxes on a grid, before their size is known.
+#[derive(Default)]
 struct Grid {
     /// The rank, the column and the row of each box; a parent stands between two columns.
     boxes: Vec<(usize, f64, u16)>,
@@ -47,18 +45,14 @@ struct Grid {
     parents: Vec<Option<usize>>,
 }
 
-/// Links from ranks to their parents.
 type Links = BTreeSet<(usize, usize)>;
 
-struct Placed {
-    rank: usize,
-    corner: Place,
-    chunks: Vec<usize>,
-}
+/// The upper left corners of boxes, with their ranks.
+type Corners = Vec<(usize, Place)>;
 
 pub(super) struct Diagram {
     layout: Layout,
-    grids: Vec<(Grid, Vec<Placed>)>,
+    grids: Vec<(Grid, Corners)>,
     form: Form,
     wide: u16,
     high: u16,
@@ -101,8 +95,10 @@ impl Diagram {
             Layout::Mesh => self.mesh_lines(round),
         };
         draw_lines(pen, trace, &lines, look);
-        for placed in self.grids.iter().flat_map(|(_, placed)| placed) {
-            self.draw_box(pen, trace, after, placed, look);
+        for (grid, corners) in &self.grids {
+            for placed in corners {
+                self.draw_box(pen, trace, after, *placed, &grid.chunks, look);
+            }
         }
     }
 
@@ -111,11 +107,12 @@ impl Diagram {
         pen: &mut Pen<'_>,
         trace: &MessageTrace,
         after: &TraceState,
-        placed: &Placed,
+        (rank, (x, y)): (usize, Place),
+        chunks: &[usize],
         look: &Look,
     ) {
-        let ((x, y), wide) = (placed.corner, self.wide);
-        let name = name(trace, placed.rank, self.form);
+        let wide = self.wide;
+        let name = name(trace, rank, self.form);
         let (from, row, inside) = match self.form {
             Form::Full | Form::Letter => {
                 pen.frame(Rect { x, y, width: wide, height: HIGH }, look.theme.border);
@@ -128,11 +125,11 @@ impl Diagram {
                 (x + end, y, wide.saturating_sub(end))
             }
         };
-        let count = u16::try_from(placed.chunks.len()).unwrap_or(u16::MAX).max(1);
+        let count = pen::cells(chunks.len()).max(1);
         // Bars as broad as there is room for, with a gap between them where each has more than two columns.
         let broad = (inside / count).max(1);
-        for (offset, chunk) in (0..inside).step_by(usize::from(broad)).zip(&placed.chunks) {
-            let Some(held) = after.held(placed.rank, *chunk) else {
+        for (offset, chunk) in (0..inside).step_by(usize::from(broad)).zip(chunks) {
+            let Some(held) = after.held(rank, *chunk) else {
                 continue;
             };
             let versions = after.versions(*chunk);
@@ -142,22 +139,15 @@ impl Diagram {
         }
     }
 
-    fn corner(placed: &[Placed], rank: usize) -> Option<Place> {
-        placed.iter().find(|placed| placed.rank == rank).map(|placed| placed.corner)
+    fn corners(&self) -> Vec<Place> {
+        self.grids.iter().flat_map(|(_, corners)| corners).map(|(_, corner)| *corner).collect()
     }
 
-    /// The links of a ring or a line, each both ways; the one link of two ranks is there once.
     fn ring_lines<'a>(&self, round: Option<&'a Round>) -> Vec<Line<'a>> {
-        let corners: Vec<Place> =
-            self.grids.iter().flat_map(|(_, placed)| placed).map(|placed| placed.corner).collect();
-        let links = match self.layout {
-            Layout::Ring if corners.len() > 2 => corners.len(),
-            Layout::Ring | Layout::Line | Layout::Tree | Layout::Star | Layout::Mesh => {
-                corners.len().saturating_sub(1)
-            }
-        };
-        let links = (0..links).flat_map(|rank| self.ring_link(&corners, round, rank));
-        links.collect()
+        let corners = self.corners();
+        let closing = usize::from(self.layout == Layout::Ring && corners.len() > 2);
+        let links = 0..(corners.len() + closing).saturating_sub(1);
+        links.flat_map(|rank| self.ring_link(&corners, round, rank)).collect()
     }
 
     fn ring_link<'a>(
@@ -198,7 +188,7 @@ impl Diagram {
 
     fn tree_lines<'a>(&self, trace: &MessageTrace, round: Option<&'a Round>) -> Vec<Line<'a>> {
         let chunks = trace.chunks.len();
-        let of_tree = |(grid, placed): &(Grid, Vec<Placed>)| {
+        let of_tree = |(grid, corners): &(Grid, Corners)| {
             let find = |from: usize, to: usize| {
                 let mut all = round.into_iter().flat_map(|round| &round.messages);
                 all.find(|m| {
@@ -208,7 +198,8 @@ impl Diagram {
             };
             let line = |(child, parent): (usize, &Option<usize>)| {
                 let parent = (*parent)?;
-                let (below, above) = (Self::corner(placed, child)?, Self::corner(placed, parent)?);
+                let corner = |rank: usize| corners.iter().find(|(other, _)| *other == rank);
+                let ((_, below), (_, above)) = (corner(child)?, corner(parent)?);
                 let (from, to) = (above.0 + self.wide / 2, below.0 + self.wide / 2);
                 let under = above.1 + self.high - 1;
                 Some(Line {
@@ -224,8 +215,7 @@ impl Diagram {
     }
 
     fn mesh_lines<'a>(&self, round: Option<&'a Round>) -> Vec<Line<'a>> {
-        let corners: Vec<Place> =
-            self.grids.iter().flat_map(|(_, placed)| placed).map(|placed| placed.corner).collect();
+        let corners = self.corners();
         let pairs = round.map_or_else(Vec::new, pairs);
         let (lane_of, _) = lanes(&pairs);
         // The column at which a line leaves a box: side by side, those that lead to the left on the left.
@@ -257,10 +247,9 @@ impl Diagram {
 
 /// The columns and rows of a box in which every rank's name and all its chunks have room.
 fn size(trace: &MessageTrace, grids: &[Grid], form: Form) -> (u16, u16) {
-    let names = (0..trace.ranks).map(|rank| pen::width(&name(trace, rank, form)));
-    let name = names.max().unwrap_or(0);
+    let name = pen::widest((0..trace.ranks).map(|rank| name(trace, rank, form)));
     let chunks = grids.iter().map(|grid| grid.chunks.len()).max().unwrap_or(0);
-    let chunks = u16::try_from(chunks).unwrap_or(u16::MAX);
+    let chunks = pen::cells(chunks);
     match form {
         Form::Full => (name.max(chunks.saturating_mul(2)).saturating_add(4), HIGH),
         Form::Letter => (name.saturating_add(2).max(chunks).saturating_add(4), HIGH),
@@ -282,7 +271,7 @@ fn place(
     band: u16,
     area: Rect,
     side_by_side: bool,
-) -> Option<(u16, Vec<Vec<Placed>>)> {
+) -> Option<(u16, Vec<Corners>)> {
     let count = u16::try_from(grids.len()).ok()?;
     // Two trees are further apart than two boxes of one.
     let apart = 2 * GAP;
@@ -299,10 +288,9 @@ fn place(
             return None;
         }
         let tall = grid.rows * high + grid.rows.saturating_sub(1) * band + grid.below;
-        let placed = grid.boxes.iter().map(|(rank, column, row)| Placed {
-            rank: *rank,
-            corner: (x + (column * f64::from(wide + gap)).round() as u16, y + row * (high + band)),
-            chunks: grid.chunks.clone(),
+        let placed = grid.boxes.iter().map(|(rank, column, row)| {
+            let across = (column * f64::from(wide + gap)).round() as u16;
+            (*rank, (x + across, y + row * (high + band)))
         });
         all.push(placed.collect());
         if side_by_side {
@@ -334,10 +322,8 @@ fn ring(trace: &MessageTrace) -> Option<Grid> {
         rows: if is_closed { 2 } else { 1 },
         // The shortest link has a stroke, a chunk's name, a stroke and the head of an arrow.
         gap: (7, 14),
-        below: 0,
-        ports: 0,
         chunks: (0..trace.chunks.len()).collect(),
-        parents: Vec::new(),
+        ..Grid::default()
     })
 }
 
@@ -367,7 +353,7 @@ fn mesh(trace: &MessageTrace) -> Option<Grid> {
         below: 1 + u16::try_from(below).ok()?,
         ports,
         chunks: (0..trace.chunks.len()).collect(),
-        parents: Vec::new(),
+        ..Grid::default()
     })
 }
 
@@ -432,16 +418,7 @@ fn tree(ranks: usize, links: &Links, chunks: Vec<usize>) -> Option<Grid> {
     let (root, None) = (roots.next()?, roots.next()) else {
         return None;
     };
-    let mut grid = Grid {
-        boxes: Vec::new(),
-        columns: 0,
-        rows: 0,
-        gap: (GAP, 12),
-        below: 0,
-        ports: 0,
-        chunks,
-        parents,
-    };
+    let mut grid = Grid { gap: (GAP, 12), chunks, parents, ..Grid::default() };
     grid.grow(root, 0);
     // Ranks that send in a circle were not reached.
     (grid.boxes.len() == links.len() + 1).then_some(grid)
@@ -469,9 +446,7 @@ impl Grid {
 struct Line<'a> {
     /// Its corners, the first and the last within its boxes.
     path: Vec<Place>,
-    /// What arrives at its beginning.
     start: Option<&'a Message>,
-    /// What arrives at its end.
     end: Option<&'a Message>,
     names: Names,
 }
@@ -479,7 +454,6 @@ struct Line<'a> {
 /// Where the chunks that pass along a line are named.
 #[derive(Clone, Copy)]
 enum Names {
-    /// In the middle of its longest row.
     Within,
     /// In its longest row, each near where it arrives.
     AtEnds,
@@ -539,34 +513,27 @@ fn draw_names(pen: &mut Pen<'_>, trace: &MessageTrace, line: &Line<'_>, look: &L
     let rows = line.path.windows(2).filter(|ends| ends[0].1 == ends[1].1);
     let rows = rows.map(|ends| (ends[0].0.min(ends[1].0), ends[0].0.max(ends[1].0), ends[0].1));
     let longest = rows.max_by_key(|(left, right, _)| right - left);
+    let mut put = |message: Option<&Message>, room: u16, y: u16, x: &dyn Fn(u16) -> u16| {
+        if let Some(message) = message {
+            let name = name(message, room);
+            pen.text(x(pen::width(&name)), y, &name, style);
+        }
+    };
     match (line.names, longest, line.path.last()) {
         (Names::Within, Some((left, right, y)), _) => {
             let inside = right.saturating_sub(left + 1);
-            if let Some(message) = line.start.or(line.end) {
-                let name = name(message, inside.saturating_sub(2));
-                let margin = inside.saturating_sub(pen::width(&name)) / 2;
-                pen.text(left + 1 + margin, y, &name, style);
-            }
+            let middle = |wide: u16| left + 1 + inside.saturating_sub(wide) / 2;
+            put(line.start.or(line.end), inside.saturating_sub(2), y, &middle);
         }
         (Names::AtEnds, Some((left, right, y)), _) => {
             let room = right.saturating_sub(left + 2) / 2;
-            if let Some(message) = line.start {
-                pen.text(left + 1, y, &name(message, room), style);
-            }
-            if let Some(message) = line.end {
-                let name = name(message, room);
-                pen.text(right.saturating_sub(pen::width(&name)), y, &name, style);
-            }
+            put(line.start, room, y, &|_| left + 1);
+            put(line.end, room, y, &|wide| right.saturating_sub(wide));
         }
         (Names::AtSide(room), _, Some((x, y))) => {
-            let y = y.saturating_sub(1);
-            if let (Some(message), Some(_)) = (line.start, line.end) {
-                let name = name(message, room);
-                pen.text(x.saturating_sub(1 + pen::width(&name)), y, &name, style);
-            }
-            if let Some(message) = line.end.or(line.start) {
-                pen.text(x + 2, y, &name(message, room), style);
-            }
+            let (start, y) = (line.start.filter(|_| line.end.is_some()), y.saturating_sub(1));
+            put(start, room, y, &|wide| x.saturating_sub(1 + wide));
+            put(line.end.or(line.start), room, y, &|_| x + 2);
         }
         (Names::Within | Names::AtEnds, None, _) | (Names::AtSide(_), _, None) => {}
     }

@@ -30,8 +30,8 @@ enum Form {
 impl Form {
     /// The most telling form in which all chunks fit into `room` columns, or the narrowest.
     fn fitting(trace: &MessageTrace, room: u16, pitch: u16) -> Self {
-        let chunks = u16::try_from(trace.chunks.len()).unwrap_or(u16::MAX);
-        let ranks = u16::try_from(trace.ranks).unwrap_or(u16::MAX);
+        let chunks = pen::cells(trace.chunks.len());
+        let ranks = pen::cells(trace.ranks);
         let are_readable = trace.ranks <= READABLE;
         let forms = [
             (Self::Letters(ranks.max(NUMBER)), are_readable && trace.sampled > 0 && pitch > 1),
@@ -84,7 +84,6 @@ pub(super) struct Rows {
     area: Rect,
     ranks: Range<usize>,
     pub(super) chunks: Range<usize>,
-    /// Rows from one rank to the next.
     pitch: u16,
     gutter: u16,
     labels: u16,
@@ -95,7 +94,7 @@ impl Rows {
     /// Rows without which ranks would be left out: one for the numbers of the chunks, a row a rank, and one more where chunks
     /// are left out.
     pub(super) fn least(area: Rect, trace: &MessageTrace, at: usize, mark: Option<Mark>) -> u16 {
-        let ranks = u16::try_from(trace.ranks).unwrap_or(u16::MAX);
+        let ranks = pen::cells(trace.ranks);
         let least = ranks.saturating_add(1);
         let close = Self::new(Rect { height: least, ..area }, trace, at, mark);
         least.saturating_add(u16::from(close.chunks.len() < trace.chunks.len()))
@@ -113,8 +112,8 @@ impl Rows {
         let ranks = window(mark.row, shown, trace.ranks);
         let gutter = if pitch == 2 { gutter_width(trace, at, &ranks) } else { 0 };
         let gutter = if gutter * 3 > area.width { 0 } else { gutter };
-        let names = ranks.clone().map(|rank| pen::width(&label(trace, rank)));
-        let labels = names.max().unwrap_or(0).min(area.width / 4);
+        let names = ranks.clone().map(|rank| label(trace, rank));
+        let labels = pen::widest(names).min(area.width / 4);
         let room = area.width.saturating_sub(gutter + labels + 1);
         let form = Form::fitting(trace, room, pitch);
         let shown = usize::from(room / form.width().max(1));
@@ -123,17 +122,16 @@ impl Rows {
     }
 
     fn x(&self, chunk: usize) -> u16 {
-        let place = u16::try_from(chunk - self.chunks.start).unwrap_or(u16::MAX);
+        let place = pen::cells(chunk - self.chunks.start);
         let first = self.area.x + self.gutter + self.labels + 1;
         first.saturating_add(place.saturating_mul(self.form.width()))
     }
 
     fn y(&self, rank: usize) -> u16 {
-        let place = u16::try_from(rank - self.ranks.start).unwrap_or(u16::MAX);
+        let place = pen::cells(rank - self.ranks.start);
         self.area.y.saturating_add(1).saturating_add(place.saturating_mul(self.pitch))
     }
 
-    /// Draws numbers, arrows, names and cells; returns the first row below.
     pub(super) fn draw(
         &self,
         pen: &mut Pen<'_>,
@@ -265,7 +263,7 @@ impl Rows {
             (!after.is_followed()).then_some(too_many),
         ];
         let left_out: Vec<String> = left_out.into_iter().flatten().collect();
-        let rows = u16::try_from(self.ranks.len()).unwrap_or(u16::MAX);
+        let rows = pen::cells(self.ranks.len());
         let y = self.area.y + 1 + rows.saturating_mul(self.pitch);
         if left_out.is_empty() {
             return y;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use mlsys_lab::frame::MessageTrace;
 use mlsys_lab::frame::message_trace::Round;
 
-use crate::canvas::Pen;
+use crate::canvas::{self as pen, Pen};
 use crate::theme::Look;
 
 pub(super) type Place = (u16, u16);
@@ -32,7 +32,6 @@ impl Wires {
         }
     }
 
-    /// Adds a line over which nothing passes in this round.
     pub(super) fn add_idle(&mut self, corners: &[Place]) {
         self.idle.extend(cells(corners));
     }
@@ -68,7 +67,6 @@ fn cells(corners: &[Place]) -> Vec<Place> {
     cells
 }
 
-/// The side of a cell at which its neighbour lies.
 fn side((x, y): Place, (to_x, to_y): Place) -> usize {
     match (to_x < x, to_x > x, to_y < y) {
         (true, ..) => 1,
@@ -124,11 +122,11 @@ fn arrows(round: &Round, ranks: &Range<usize>) -> (Vec<(Arrow, usize)>, usize) {
         *ends.entry((true, message.to)).or_default() += 1;
         *ends.entry((false, message.from)).or_default() += 1;
     }
-    let edge = u16::try_from(2 * ranks.len()).unwrap_or(u16::MAX).saturating_sub(1);
+    let edge = pen::cells(2 * ranks.len()).saturating_sub(1);
     let row = |rank: usize, below: u16| match rank.checked_sub(ranks.start) {
         None => Err(0),
         Some(place) if place >= ranks.len() => Err(edge),
-        Some(place) => Ok(u16::try_from(2 * place).unwrap_or(u16::MAX).saturating_add(below)),
+        Some(place) => Ok(pen::cells(2 * place).saturating_add(below)),
     };
     let mut grouped: BTreeMap<(u8, usize, usize), Arrow> = BTreeMap::new();
     for message in &round.messages {
@@ -181,7 +179,7 @@ pub(super) fn draw_gutter(
     let mut wires = Wires::default();
     let mut heads = Vec::new();
     for (arrow, lane) in arrows(round, ranks).0 {
-        let lane = u16::try_from(lane).unwrap_or(u16::MAX);
+        let lane = pen::cells(lane);
         let Some(column) = head.checked_sub(lane.saturating_add(1)).filter(|at| *at >= x) else {
             continue;
         };

@@ -103,7 +103,6 @@ pub(super) fn position(trace: &MessageTrace, at: usize) -> String {
     }
 }
 
-/// The position and the messages of its round, in a line.
 pub(super) fn line(trace: &MessageTrace, at: usize, glyphs: &Glyphs) -> String {
     let position = position(trace, at);
     let last = at.min(trace.rounds.len()).checked_sub(1);

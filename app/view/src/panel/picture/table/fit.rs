@@ -14,7 +14,6 @@ const KEPT: usize = 3;
 /// What a column would like, and what it can do with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wish {
-    /// The width that shows all in full.
     pub natural: u16,
     /// The width that numbers of three digits need; nothing for a column of words.
     pub short: Option<u16>,
@@ -22,7 +21,7 @@ pub(super) struct Wish {
 
 /// Takes from numbers what they can spare, then from words, the widest first, until all columns fit side by side.
 pub(super) fn fit(wishes: &[Wish], room: u16) -> Vec<u16> {
-    let mut widths: Vec<u16> = wishes.iter().map(|wish| wish.natural).collect();
+    let mut widths = natural(wishes);
     let narrow = |wish: &Wish| wish.short.unwrap_or(0).max(NARROW);
     let floors = |of: &dyn Fn(&Wish) -> u16| wishes.iter().map(of).collect::<Vec<u16>>();
     for floors in
@@ -38,11 +37,7 @@ pub(super) fn fit(wishes: &[Wish], room: u16) -> Vec<u16> {
 pub(super) fn broken(wishes: &[Wish], room: u16) -> Option<Vec<u16>> {
     /// Letters that most words have.
     const WORD: u16 = 12;
-    let total = |widths: &[u16]| {
-        let gaps = usize::from(GAP) * widths.len().saturating_sub(1);
-        widths.iter().map(|w| usize::from(*w)).sum::<usize>() + gaps
-    };
-    let mut widths: Vec<u16> = wishes.iter().map(|wish| wish.natural).collect();
+    let mut widths = natural(wishes);
     if total(&widths) <= usize::from(room) {
         return None;
     }
@@ -59,10 +54,8 @@ pub(super) fn broken(wishes: &[Wish], room: u16) -> Option<Vec<u16>> {
 /// as wide as they like to be, sentences within bounds.
 pub(super) fn roomy(wishes: &[Wish], room: u16) -> Vec<u16> {
     const SENTENCE: u16 = 30;
-    let gaps = usize::from(GAP) * wishes.len().saturating_sub(1);
-    let natural = wishes.iter().map(|wish| usize::from(wish.natural));
-    if natural.sum::<usize>() + gaps <= usize::from(room) {
-        return wishes.iter().map(|wish| wish.natural).collect();
+    if total(&natural(wishes)) <= usize::from(room) {
+        return natural(wishes);
     }
     let width = |(column, wish): (usize, &Wish)| match column {
         0 => wish.natural.min((room / 2).max(NARROW)),
@@ -71,10 +64,18 @@ pub(super) fn roomy(wishes: &[Wish], room: u16) -> Vec<u16> {
     wishes.iter().enumerate().map(width).collect()
 }
 
+fn natural(wishes: &[Wish]) -> Vec<u16> {
+    wishes.iter().map(|wish| wish.natural).collect()
+}
+
+/// The columns that all take with the gaps between them.
+fn total(widths: &[u16]) -> usize {
+    let gaps = usize::from(GAP) * widths.len().saturating_sub(1);
+    widths.iter().map(|width| usize::from(*width)).sum::<usize>() + gaps
+}
+
 /// Takes from the widest columns above their floors.
 fn squeeze(widths: &mut [u16], floors: &[u16], room: u16) {
-    let gaps = usize::from(GAP) * widths.len().saturating_sub(1);
-    let total = |widths: &[u16]| widths.iter().map(|w| usize::from(*w)).sum::<usize>() + gaps;
     while total(widths) > usize::from(room) {
         let over = total(widths) - usize::from(room);
         let above = widths.iter_mut().zip(floors).filter(|(w, floor)| **w > **floor);
@@ -82,7 +83,7 @@ fn squeeze(widths: &mut [u16], floors: &[u16], room: u16) {
             break;
         };
         // In few steps, whatever the width, and never far below the others.
-        let cut = u16::try_from(over).unwrap_or(u16::MAX);
+        let cut = pen::cells(over);
         *widest -= cut.min((*widest - floor).div_ceil(2)).max(1);
     }
 }

@@ -62,19 +62,15 @@ struct Cell {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Before {
-    /// Where the source enters.
     Entry,
     /// From a wire of the same source, at a place of its path.
     Wire(usize, usize),
-    /// From another state.
     State(usize),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Entered {
-    /// It goes on in any direction.
     Free,
-    /// It goes straight on, across another.
     Across,
     /// It is where it wanted to go, or on a wire that leads there.
     Arrived,
@@ -197,7 +193,6 @@ impl<'a> Channel<'a> {
         false
     }
 
-    /// Leads a wire over whatever is in its way.
     pub(super) fn force(&mut self, index: usize) {
         let wire = self.wires[index];
         let (from, to) = (wire.from, wire.goal.best);

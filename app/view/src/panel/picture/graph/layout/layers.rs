@@ -285,7 +285,6 @@ fn by_barycentre(arranged: &mut Arranged, layer: usize, look: Look) {
     arranged.reorder(layer, seats);
 }
 
-/// How often lines cross in all gaps.
 pub(super) fn crossings(arranged: &Arranged) -> usize {
     (0..arranged.layers.len().saturating_sub(1))
         .map(|layer| crossings_of(arranged.lines(layer), arranged.layers[layer + 1].len()))

@@ -8,7 +8,6 @@ const SWEEPS: usize = 8;
 /// How much more a long line wants to be straight than a short one.
 const STRAIGHT: f64 = 8.0;
 
-/// Rows of the ports, by layer and place in it.
 pub(super) type Ports = Vec<Vec<usize>>;
 
 /// Rows above and below the port that a seat takes.
