@@ -56,10 +56,7 @@ impl FinishedRun {
     pub fn tell_apart(&mut self, set: &Params) {
         let params = self.params.iter();
         let turned = params.filter(|(name, value)| {
-            let same = |set: &Value| {
-                set == *value || set.as_f64().is_some_and(|x| value.as_f64() == Some(x))
-            };
-            set.get(name).is_some_and(|set| !same(set))
+            set.get(name).is_some_and(|set| !crate::metrics::is_same(set, value))
         });
         self.turned = turned.map(|(n, v)| (n.clone(), v.clone())).collect();
     }

@@ -25,22 +25,17 @@ impl Earlier {
     }
 
     pub fn relabel(&mut self, now: &[(String, Value)]) {
-        let mut differences: Vec<String> = self
-            .values
-            .iter()
-            .filter(|(name, value)| now.iter().any(|(n, v)| n == name && v != value))
-            .map(|(name, value)| format!("{name} {value}"))
-            .collect();
+        let values = self.values.iter();
+        let values =
+            values.filter(|(name, value)| now.iter().any(|(n, v)| n == name && v != value));
+        let values = values.map(|(name, value)| format!("{name} {value}"));
         let changes = self.data.changes.iter();
-        differences.extend(
-            changes.map(|change| {
-                format!("{} {} from step {}", change.name, change.value, change.step)
-            }),
-        );
-        self.label = if differences.is_empty() {
-            self.name.clone()
-        } else {
-            format!("{}: {}", self.name, differences.join(", "))
+        let changes =
+            changes.map(|turn| format!("{} {} from step {}", turn.name, turn.value, turn.step));
+        let differences: Vec<String> = values.chain(changes).collect();
+        self.label = match differences.as_slice() {
+            [] => self.name.clone(),
+            differences => format!("{}: {}", self.name, differences.join(", ")),
         };
     }
 

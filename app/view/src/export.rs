@@ -13,6 +13,7 @@ use ratatui::layout::Rect;
 
 use crate::canvas::{CELL, Canvas, Vector, hex};
 use crate::glyphs::{GlyphSet, Glyphs};
+use crate::metrics;
 use crate::panel::picture::{At, Sheet};
 use crate::panel::{Focus, FrameView, Scene, draw_frame, line, picture};
 use crate::text::wrap;
@@ -182,21 +183,17 @@ pub fn changed<'a>(
     schema: &Schema,
     params: impl IntoIterator<Item = (&'a str, &'a Value)>,
 ) -> Vec<(String, String)> {
-    let differs = |name: &str, value: &Value| {
-        let param = schema.params.iter().find(|param| param.name == name);
+    let differs = |(name, value): &(&str, &Value)| {
+        let param = schema.params.iter().find(|param| param.name == *name);
         // What a table supplies follows from the parameter that names its entry.
-        param.is_none_or(|param| {
-            let same = param.default.as_ref().is_some_and(|default| {
-                default == value || default.as_f64().is_some_and(|x| value.as_f64() == Some(x))
-            });
-            !same && param.from.is_none()
-        })
+        let differs = param.is_none_or(|param| {
+            let default = param.default.as_ref();
+            !default.is_some_and(|default| metrics::is_same(default, value)) && param.from.is_none()
+        });
+        *name != "seed" && differs
     };
-    let params = params.into_iter().filter(|(name, _)| *name != "seed");
-    params
-        .filter(|(name, value)| differs(name, value))
-        .map(|(name, value)| (name.to_owned(), value.to_string()))
-        .collect()
+    let params = params.into_iter().filter(differs);
+    params.map(|(name, value)| (name.to_owned(), value.to_string())).collect()
 }
 
 impl Source {

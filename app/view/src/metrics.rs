@@ -37,11 +37,10 @@ pub fn expand<'a>(patterns: &'a [String], data: &'a RunData) -> Vec<&'a str> {
 
 /// Orders names so that `layer2` comes before `layer10`.
 fn natural(a: &str, b: &str) -> Ordering {
-    let split = |name: &str| {
-        let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
-        let (stem, number) = name.split_at(name.len() - digits);
-        (stem.to_owned(), number.parse::<u64>().unwrap_or(0))
-    };
+    fn split(name: &str) -> (&str, u64) {
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        (stem, name[stem.len()..].parse().unwrap_or(0))
+    }
     split(a).cmp(&split(b)).then_with(|| a.cmp(b))
 }
 
@@ -60,6 +59,11 @@ pub fn is_modelled(schema: &Schema, metric: &str) -> bool {
 
 pub fn unit<'a>(schema: &'a Schema, metric: &str) -> Option<&'a str> {
     schema.metric(metric)?.unit.as_deref()
+}
+
+/// Whether two values are equal, whole numbers and others alike.
+pub(crate) fn is_same(a: &Value, b: &Value) -> bool {
+    a == b || a.as_f64().is_some_and(|x| b.as_f64() == Some(x))
 }
 
 /// Whether the newest entry of a metric was not finite.

@@ -23,7 +23,7 @@ pub struct Styles {
 pub type TermFinder<'a> = &'a dyn Fn(&str) -> Vec<(Range<usize>, usize)>;
 
 /// Signs that depend on what the terminal can draw.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Signs {
     pub bullet: &'static str,
     pub quote: &'static str,
@@ -38,22 +38,7 @@ pub fn render(
     signs: Signs,
     terms: Option<TermFinder<'_>>,
 ) -> Vec<Line<'static>> {
-    let mut writer = Writer {
-        width: width.max(8),
-        styles,
-        signs,
-        terms,
-        lines: Vec::new(),
-        pieces: Vec::new(),
-        lists: Vec::new(),
-        quotes: 0,
-        modifier: Modifier::empty(),
-        heading: false,
-        code: None,
-        table: None,
-        links: Vec::new(),
-        item: false,
-    };
+    let mut writer = Writer { width: width.max(8), styles, signs, terms, ..Writer::default() };
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     for event in Parser::new_ext(markdown, options) {
         writer.event(event);
@@ -64,6 +49,7 @@ pub fn render(
     writer.lines
 }
 
+#[derive(Default)]
 struct Writer<'a> {
     width: usize,
     styles: Styles,
@@ -267,26 +253,20 @@ impl Writer<'_> {
         }
         let indent = 2 * self.lists.len().saturating_sub(1);
         let quote = format!("{} ", self.signs.quote).repeat(self.quotes);
-        let (first, rest) = match (self.item, self.lists.last_mut()) {
+        let marker = match (self.item, self.lists.last_mut()) {
             (true, Some(Some(number))) => {
-                let marker = format!("{number}. ");
                 *number += 1;
-                let rest = " ".repeat(marker.width());
-                (marker, rest)
+                format!("{}. ", *number - 1)
             }
-            (true, Some(None)) => {
-                let marker = format!("{} ", self.signs.bullet);
-                let rest = " ".repeat(marker.width());
-                (marker, rest)
-            }
-            (false, Some(_)) => ("  ".to_owned(), "  ".to_owned()),
-            (_, None) => (String::new(), String::new()),
+            (true, Some(None)) => format!("{} ", self.signs.bullet),
+            (false, Some(_)) => "  ".to_owned(),
+            (_, None) => String::new(),
         };
         self.item = false;
         let prefix = |marker: &str| {
             Span::styled(format!("{}{quote}{marker}", " ".repeat(indent)), self.styles.dim)
         };
-        let (first, rest) = (prefix(&first), prefix(&rest));
+        let (first, rest) = (prefix(&marker), prefix(&" ".repeat(marker.width())));
         let spans = self.spans();
         self.lines.extend(wrap_spans(&spans, self.width, first, rest));
     }
@@ -351,16 +331,12 @@ impl Table {
             let style = if index == 0 { styles.heading } else { styles.text };
             let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
                 let pad = width.saturating_sub(cell.width());
-                match self.alignments.get(column) {
-                    Some(Alignment::Right) => format!("{}{cell}", " ".repeat(pad)),
-                    Some(Alignment::Center) => {
-                        let left = pad / 2;
-                        format!("{}{cell}{}", " ".repeat(left), " ".repeat(pad - left))
-                    }
-                    Some(Alignment::Left | Alignment::None) | None => {
-                        format!("{cell}{}", " ".repeat(pad))
-                    }
-                }
+                let left = match self.alignments.get(column) {
+                    Some(Alignment::Right) => pad,
+                    Some(Alignment::Center) => pad / 2,
+                    Some(Alignment::Left | Alignment::None) | None => 0,
+                };
+                format!("{}{cell}{}", " ".repeat(left), " ".repeat(pad - left))
             });
             lines.push(Line::styled(cells.collect::<Vec<_>>().join("  "), style));
             if index == 0 {

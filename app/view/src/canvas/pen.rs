@@ -1,5 +1,6 @@
 //! Puts text into a rectangle and never outside it.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use ratatui::layout::Rect;
@@ -223,19 +224,22 @@ pub(crate) fn widest<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> u16 {
 }
 
 /// The text, cut to `room` columns with an ellipsis if it is longer.
-pub(crate) fn cut(text: &str, room: u16, ellipsis: &str) -> String {
+pub(crate) fn cut<'a>(text: &'a str, room: u16, ellipsis: &str) -> Cow<'a, str> {
     if width(text) <= room {
-        return text.to_owned();
+        return Cow::Borrowed(text);
     }
     let room = usize::from(room.saturating_sub(width(ellipsis)));
+    Cow::Owned(fitting(text.chars(), room) + ellipsis)
+}
+
+/// The letters that fit into so many columns.
+fn fitting(letters: impl Iterator<Item = char>, room: usize) -> String {
     let mut used = 0;
-    let kept = text.chars().take_while(|c| {
+    let fits = |c: &char| {
         used += c.width().unwrap_or(0);
         used <= room
-    });
-    let mut kept: String = kept.collect();
-    kept.push_str(ellipsis);
-    kept
+    };
+    letters.take_while(fits).collect()
 }
 
 /// A name cut in its middle where it has parts: `block1.attention` and `block1.mlp` differ at their ends.
@@ -243,20 +247,11 @@ pub(crate) fn cut_name(name: &str, room: u16, ellipsis: &str) -> String {
     let whole = width(name) <= room;
     let spared = room.saturating_sub(width(ellipsis));
     if whole || spared < 4 || !name.contains(['.', '_', '/']) {
-        return cut(name, room, ellipsis);
+        return cut(name, room, ellipsis).into_owned();
     }
     let (before, after) = (usize::from(spared / 2), usize::from(spared.div_ceil(2)));
-    let take = |letters: &mut dyn Iterator<Item = char>, room: usize| {
-        let mut used = 0;
-        let kept = letters.take_while(|c| {
-            used += c.width().unwrap_or(0);
-            used <= room
-        });
-        kept.collect::<String>()
-    };
-    let start = take(&mut name.chars(), before);
-    let end = take(&mut name.chars().rev(), after);
-    let end: String = end.chars().rev().collect();
+    let start = fitting(name.chars(), before);
+    let end: String = fitting(name.chars().rev(), after).chars().rev().collect();
     format!("{start}{ellipsis}{end}")
 }
 

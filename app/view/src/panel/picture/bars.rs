@@ -124,6 +124,11 @@ fn ticks(pen: &mut Pen<'_>, track: Rect, axis: &Axis, unit: Option<&str>, look: 
     }
 }
 
+fn value_words(bar: &Bar, unit_name: &str, glyphs: &Glyphs) -> String {
+    let value = bar.value.filter(|x| x.is_finite());
+    value.map_or("not finite".to_owned(), |x| quantity(x, unit(unit_name), glyphs))
+}
+
 impl Picture for Bars {
     /// Draws the bars from the top, as many as there are rows; ticks stand below a logarithmic axis.
     ///
@@ -186,12 +191,8 @@ impl Picture for Bars {
     }
 
     fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
-        let unit = unit(&self.unit);
         let texts = self.bars.iter().map(|bar| {
-            let value = match bar.value.filter(|x| x.is_finite()) {
-                Some(x) => quantity(x, unit, glyphs),
-                None => "not finite".to_owned(),
-            };
+            let value = value_words(bar, &self.unit, glyphs);
             if bar.remark.is_empty() {
                 format!("{} {value}", bar.label)
             } else {
@@ -211,11 +212,7 @@ impl Picture for Bars {
     fn marked(&self, view: &FrameView, glyphs: &Glyphs) -> Option<String> {
         let mark = view.mark?;
         let bar = self.bars.get(mark.within(1, self.bars.len()).row)?;
-        let unit = unit(&self.unit);
-        let value = match bar.value.filter(|x| x.is_finite()) {
-            Some(x) => quantity(x, unit, glyphs),
-            None => "not finite".to_owned(),
-        };
+        let value = value_words(bar, &self.unit, glyphs);
         Some(match bar.remark.as_str() {
             "" => format!("{}: {value}", bar.label),
             remark => format!("{}: {value}, {remark}", bar.label),

@@ -6,7 +6,6 @@ pub mod layout;
 mod lines;
 mod outline;
 mod view;
-mod visible;
 
 use mlsys_lab::frame::{Direction, Graph};
 use ratatui::layout::Rect;
@@ -18,8 +17,7 @@ pub use crate::panel::picture::graph::cards::{Card, Cards, Form, Head};
 use crate::panel::picture::graph::layout::{Arranged, Layout, Size, lay_out};
 pub use crate::panel::picture::graph::lines::not_finite;
 pub use crate::panel::picture::graph::outline::{facts, line, pass};
-pub use crate::panel::picture::graph::view::GraphView;
-pub use crate::panel::picture::graph::visible::{Item, Link, VisibleGraph};
+pub use crate::panel::picture::graph::view::{GraphView, Item, Link, VisibleGraph};
 use crate::panel::picture::{At, Picture, Sheet};
 use crate::panel::view::{FrameView, Inspect, Way};
 use crate::text;

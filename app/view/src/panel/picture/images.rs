@@ -13,54 +13,6 @@ use crate::theme::Look;
 
 const GAP: u16 = 2;
 
-/// Draws as many images as fit, all of one size: the largest at which all fit, and never too small to tell.
-///
-/// The marked image is always among them, and where some are left out, their number stands in the corner.
-pub(crate) fn draw(
-    area: Rect,
-    canvas: &mut Canvas,
-    images: &Images,
-    marked: Option<usize>,
-    look: &Look,
-) {
-    if images.images.is_empty() || images.width == 0 || images.height == 0 {
-        canvas.say(area, "no images", look);
-        return;
-    }
-    let (width, height) = size(area, images);
-    let in_row = in_row(area, width, images).max(1);
-    let in_column = (area.height / (height + 1)).max(1);
-    let places = usize::from(in_row) * usize::from(in_column);
-    // Whole rows are skipped, so that the images stay in their columns.
-    let over = marked.map_or(0, |marked| (marked + 1).saturating_sub(places));
-    let first = over.div_ceil(usize::from(in_row)) * usize::from(in_row);
-    let shown = images.images.iter().enumerate().skip(first);
-    for (place, (index, image)) in shown.enumerate().take(places) {
-        let (column, row) = (place % usize::from(in_row), place / usize::from(in_row));
-        let tile = Rect {
-            x: area.x + column as u16 * (width + GAP),
-            y: area.y + row as u16 * (height + 1),
-            width,
-            height,
-        };
-        let tile = tile.intersection(area);
-        pixels(canvas, tile, images, image, look);
-        label(
-            canvas,
-            Rect { height: height + 1, ..tile }.intersection(area),
-            image,
-            (marked == Some(index)).then_some(look.theme.selection),
-            look,
-        );
-    }
-    let left_out = images.images.len().saturating_sub(places);
-    if left_out > 0 {
-        let more = format!(" +{left_out} more");
-        let y = (area.y + in_column * (height + 1)).min(area.bottom()) - 1;
-        Pen::new(area, canvas, &look.glyphs).ending(area.right(), y, &more, look.theme.dim);
-    }
-}
-
 /// How many images stand in a row: those that belong together whole, if there is room for them.
 fn in_row(area: Rect, width: u16, images: &Images) -> u16 {
     let room = (area.width + GAP) / (width + GAP);
@@ -178,7 +130,43 @@ fn label(canvas: &mut Canvas, tile: Rect, image: &Image, marked: Option<Style>, 
 impl Picture for Images {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         let marked = at.view.mark.map(|mark| mark.within(self.images.len(), 1).column);
-        draw(spaced(area), canvas, self, marked, look);
+        let area = spaced(area);
+        if self.images.is_empty() || self.width == 0 || self.height == 0 {
+            canvas.say(area, "no images", look);
+            return;
+        }
+        let (width, height) = size(area, self);
+        let in_row = in_row(area, width, self).max(1);
+        let in_column = (area.height / (height + 1)).max(1);
+        let places = usize::from(in_row) * usize::from(in_column);
+        // Whole rows are skipped, so that the images stay in their columns.
+        let over = marked.map_or(0, |marked| (marked + 1).saturating_sub(places));
+        let first = over.div_ceil(usize::from(in_row)) * usize::from(in_row);
+        let shown = self.images.iter().enumerate().skip(first);
+        for (place, (index, image)) in shown.enumerate().take(places) {
+            let (column, row) = (place % usize::from(in_row), place / usize::from(in_row));
+            let tile = Rect {
+                x: area.x + column as u16 * (width + GAP),
+                y: area.y + row as u16 * (height + 1),
+                width,
+                height,
+            };
+            let tile = tile.intersection(area);
+            pixels(canvas, tile, self, image, look);
+            label(
+                canvas,
+                Rect { height: height + 1, ..tile }.intersection(area),
+                image,
+                (marked == Some(index)).then_some(look.theme.selection),
+                look,
+            );
+        }
+        let left_out = self.images.len().saturating_sub(places);
+        if left_out > 0 {
+            let more = format!(" +{left_out} more");
+            let y = (area.y + in_column * (height + 1)).min(area.bottom()) - 1;
+            Pen::new(area, canvas, &look.glyphs).ending(area.right(), y, &more, look.theme.dim);
+        }
     }
 
     fn words(&self, _: &FrameView, _: &Glyphs) -> String {

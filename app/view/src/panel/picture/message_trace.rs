@@ -24,50 +24,6 @@ use crate::panel::view::{FrameView, Inspect, Mark};
 use crate::text;
 use crate::theme::Look;
 
-fn draw(area: Rect, canvas: &mut Canvas, trace: &MessageTrace, view: &FrameView, look: &Look) {
-    if area.is_empty() {
-        return;
-    }
-    let mut pen = Pen::new(area, canvas, &look.glyphs);
-    if trace.ranks == 0 || trace.chunks.is_empty() {
-        pen.text(area.x, area.y, "no ranks take part", look.theme.dim);
-        return;
-    }
-    let at = view.round.min(trace.rounds.len());
-    draw_head(area, &mut pen, trace, at, look);
-    let body = Rect { y: area.y + 1, height: area.height - 1, ..area };
-    let mark = view.mark.map(|mark| mark.within(trace.chunks.len(), trace.ranks));
-    let items = items(look);
-    let legend = if body.height < 7 { 0 } else { legend::rows(&items, area.width, 1) };
-    // A row of chunk numbers and two ranks come before the sentences below.
-    let spare = body.height.saturating_sub(legend + 5);
-    let kept = sentence_rows(body.width, trace, look);
-    let sentences = kept.iter().fold(0, |sum: u16, rows| sum.saturating_add(*rows)).min(spare);
-    // Above the rows the ring, line, tree, star or mesh itself, where the rows keep what they need.
-    let rest = body.height.saturating_sub(legend + sentences);
-    let rest = rest.saturating_sub(Rows::least(body, trace, at, mark));
-    // The boxes show all chunks, the rows those that have room.
-    let boxed = Diagram::new(trace, body, rest)
-        .map(|diagram| (diagram, trace.after(at, 0..trace.chunks.len())))
-        .filter(|(_, after)| after.is_followed());
-    let top = boxed.as_ref().map_or(0, |(boxes, _)| boxes.rows + 1);
-    let height = body.height - top - legend - sentences;
-    let rows = Rows::new(Rect { y: body.y + top, height, ..body }, trace, at, mark);
-    let after = match boxed {
-        Some((diagram, after)) => {
-            let round = at.checked_sub(1).and_then(|last| trace.rounds.get(last));
-            diagram.draw(&mut pen, trace, &after, round, look);
-            after
-        }
-        None => trace.after(at, rows.chunks.clone()),
-    };
-    let end = rows.draw(&mut pen, trace, &after, mark, look);
-    let y = end.min(area.bottom() - legend - sentences);
-    legend::draw(Rect { y, height: legend, ..area }, canvas, &items, look);
-    let pen = Pen::new(area, canvas, &look.glyphs);
-    draw_sentences(pen, Rect { y: y + legend, ..body }, kept, trace, &after, mark, look);
-}
-
 fn draw_head(area: Rect, pen: &mut Pen<'_>, trace: &MessageTrace, at: usize, look: &Look) {
     let style = look.theme.accent;
     let mut end = pen.text(area.x, area.y, &words::position(trace, at), style);
@@ -202,7 +158,48 @@ fn storyboard(trace: &MessageTrace) -> Frame {
 
 impl Picture for MessageTrace {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
-        draw(area, canvas, self, at.view, look);
+        let view = at.view;
+        if area.is_empty() {
+            return;
+        }
+        let mut pen = Pen::new(area, canvas, &look.glyphs);
+        if self.ranks == 0 || self.chunks.is_empty() {
+            pen.text(area.x, area.y, "no ranks take part", look.theme.dim);
+            return;
+        }
+        let done = view.round.min(self.rounds.len());
+        draw_head(area, &mut pen, self, done, look);
+        let body = Rect { y: area.y + 1, height: area.height - 1, ..area };
+        let mark = view.mark.map(|mark| mark.within(self.chunks.len(), self.ranks));
+        let items = items(look);
+        let legend = if body.height < 7 { 0 } else { legend::rows(&items, area.width, 1) };
+        // A row of chunk numbers and two ranks come before the sentences below.
+        let spare = body.height.saturating_sub(legend + 5);
+        let kept = sentence_rows(body.width, self, look);
+        let sentences = kept.iter().fold(0, |sum: u16, rows| sum.saturating_add(*rows)).min(spare);
+        // Above the rows the ring, line, tree, star or mesh itself, where the rows keep what they need.
+        let rest = body.height.saturating_sub(legend + sentences);
+        let rest = rest.saturating_sub(Rows::least(body, self, done, mark));
+        // The boxes show all chunks, the rows those that have room.
+        let boxed = Diagram::new(self, body, rest)
+            .map(|diagram| (diagram, self.after(done, 0..self.chunks.len())))
+            .filter(|(_, after)| after.is_followed());
+        let top = boxed.as_ref().map_or(0, |(boxes, _)| boxes.rows + 1);
+        let height = body.height - top - legend - sentences;
+        let rows = Rows::new(Rect { y: body.y + top, height, ..body }, self, done, mark);
+        let after = match boxed {
+            Some((diagram, after)) => {
+                let round = done.checked_sub(1).and_then(|last| self.rounds.get(last));
+                diagram.draw(&mut pen, self, &after, round, look);
+                after
+            }
+            None => self.after(done, rows.chunks.clone()),
+        };
+        let end = rows.draw(&mut pen, self, &after, mark, look);
+        let y = end.min(area.bottom() - legend - sentences);
+        legend::draw(Rect { y, height: legend, ..area }, canvas, &items, look);
+        let pen = Pen::new(area, canvas, &look.glyphs);
+        draw_sentences(pen, Rect { y: y + legend, ..body }, kept, self, &after, mark, look);
     }
 
     fn words(&self, view: &FrameView, glyphs: &Glyphs) -> String {

@@ -15,39 +15,6 @@ use crate::panel::view::{FrameView, Mark, Way};
 use crate::quantity::{quantity, unit};
 use crate::theme::Look;
 
-pub(crate) fn draw(
-    area: Rect,
-    canvas: &mut Canvas,
-    scatter: &Scatter,
-    chosen: Option<usize>,
-    look: &Look,
-) {
-    let (Some(x), Some(y)) =
-        (side(&scatter.x, scatter, |p| p.0), side(&scatter.y, scatter, |p| p.1))
-    else {
-        canvas.say(area, "no points", look);
-        return;
-    };
-    let front = scatter.front();
-    if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
-        let text = format!("{} points", scatter.points.len());
-        Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, &text, look.theme.text);
-        return;
-    }
-    let items = items(scatter, area.width, look);
-    let rows = legend::rows(&items, area.width, (area.height / 5).max(1));
-    let rows = if area.height >= 8 { rows } else { 0 };
-    let upper = Rect { height: area.height - rows, ..area };
-    let plane = Plane::new(upper, x, y, look);
-    plane.draw(canvas, look);
-    join(&plane, canvas, scatter, &front, look);
-    let order = order(scatter, &front, chosen);
-    marks(&plane, canvas, scatter, &front, &order, chosen, look);
-    names(&plane, canvas, scatter, &order, look);
-    let below = Rect { y: upper.bottom(), height: rows, ..area };
-    legend::draw(below, canvas, &items, look);
-}
-
 /// A side of the plane that holds all points; nothing if there is no point.
 fn side<'a>(
     dimension: &'a Dimension,
@@ -274,7 +241,30 @@ pub(crate) fn describe_point(
 
 impl Picture for Scatter {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
-        draw(area, canvas, self, at.view.mark.map(|mark| mark.column), look);
+        let chosen = at.view.mark.map(|mark| mark.column);
+        let (Some(x), Some(y)) = (side(&self.x, self, |p| p.0), side(&self.y, self, |p| p.1))
+        else {
+            canvas.say(area, "no points", look);
+            return;
+        };
+        let front = self.front();
+        if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+            let text = format!("{} points", self.points.len());
+            Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, &text, look.theme.text);
+            return;
+        }
+        let items = items(self, area.width, look);
+        let rows = legend::rows(&items, area.width, (area.height / 5).max(1));
+        let rows = if area.height >= 8 { rows } else { 0 };
+        let upper = Rect { height: area.height - rows, ..area };
+        let plane = Plane::new(upper, x, y, look);
+        plane.draw(canvas, look);
+        join(&plane, canvas, self, &front, look);
+        let order = order(self, &front, chosen);
+        marks(&plane, canvas, self, &front, &order, chosen, look);
+        names(&plane, canvas, self, &order, look);
+        let below = Rect { y: upper.bottom(), height: rows, ..area };
+        legend::draw(below, canvas, &items, look);
     }
 
     fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {

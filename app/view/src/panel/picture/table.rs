@@ -249,11 +249,38 @@ impl Picture for Table {
     }
 
     fn words(&self, view: &FrameView, _: &Glyphs) -> String {
-        words(self, view)
+        let shown = rows(self, view);
+        let ordered = ordered(self, view);
+        let (table, notes) = &self.numbered();
+        let rows = shown.iter().take(READ_ROWS);
+        let rows = rows.filter_map(|index| table.rows.get(*index)).map(|row| {
+            let cells = table.columns.iter().zip(row);
+            let cells: Vec<String> =
+                cells.map(|(title, value)| format!("{title} {value}")).collect();
+            cells.join(", ")
+        });
+        let sentence = rows.collect::<Vec<_>>().join("; ");
+        let sentence = match ordered {
+            Some(ordered) => format!("{ordered}: {sentence}"),
+            None => sentence,
+        };
+        let sources = match notes.as_slice() {
+            [] => String::new(),
+            notes => format!(" Sources: {}.", notes.join("; ")),
+        };
+        let sentence = match shown.len().saturating_sub(READ_ROWS) {
+            0 => format!("{sentence}."),
+            more => format!("{sentence}; and {more} more rows."),
+        };
+        sentence + &sources
     }
 
     fn values(&self, lines: &mut Lines) {
-        values(lines, self);
+        let table = &self.annotated();
+        lines.line(&table.columns);
+        for row in &table.rows {
+            lines.line(row.iter().map(csv::exact));
+        }
     }
 
     fn marked(&self, view: &FrameView, _: &Glyphs) -> Option<String> {
@@ -327,32 +354,6 @@ impl Picture for Table {
     }
 }
 
-fn words(table: &Table, view: &FrameView) -> String {
-    let shown = rows(table, view);
-    let ordered = ordered(table, view);
-    let (table, notes) = &table.numbered();
-    let rows = shown.iter().take(READ_ROWS);
-    let rows = rows.filter_map(|index| table.rows.get(*index)).map(|row| {
-        let cells = table.columns.iter().zip(row);
-        let cells: Vec<String> = cells.map(|(title, value)| format!("{title} {value}")).collect();
-        cells.join(", ")
-    });
-    let sentence = rows.collect::<Vec<_>>().join("; ");
-    let sentence = match ordered {
-        Some(ordered) => format!("{ordered}: {sentence}"),
-        None => sentence,
-    };
-    let sources = match notes.as_slice() {
-        [] => String::new(),
-        notes => format!(" Sources: {}.", notes.join("; ")),
-    };
-    let sentence = match shown.len().saturating_sub(READ_ROWS) {
-        0 => format!("{sentence}."),
-        more => format!("{sentence}; and {more} more rows."),
-    };
-    sentence + &sources
-}
-
 fn note<'a>(table: &'a Table, view: &FrameView, mark: Mark) -> Option<&'a str> {
     let shown = rows(table, view);
     let mark = mark.within(table.columns.len(), shown.len());
@@ -371,14 +372,6 @@ pub(crate) fn ordered(table: &Table, view: &FrameView) -> Option<String> {
         parts.push(format!("sorted by {name}, {}", sort.order));
     }
     (!parts.is_empty()).then(|| parts.join("; "))
-}
-
-fn values(lines: &mut Lines, table: &Table) {
-    let table = &table.annotated();
-    lines.line(&table.columns);
-    for row in &table.rows {
-        lines.line(row.iter().map(csv::exact));
-    }
 }
 
 /// The rows that are shown, in their order, as places in the table.

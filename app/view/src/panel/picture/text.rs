@@ -142,7 +142,19 @@ impl Picture for StyledText {
     }
 
     fn words(&self, _: &FrameView, _: &Glyphs) -> String {
-        outline(self).join("\n")
+        let mut lines: Vec<String> = Vec::new();
+        if !self.note.is_empty() {
+            lines.push(self.note.clone());
+        }
+        let marked =
+            self.standings.iter().filter(|of| of.marks.iter().any(|mark| !mark.is_empty()));
+        let marks = marked.map(|of| format!("{}...{} {}", of.marks[0], of.marks[1], of.name));
+        let marks: Vec<String> = marks.collect();
+        if !marks.is_empty() {
+            lines.push(marks.join(", "));
+        }
+        lines.extend(self.paragraphs.iter().map(|paragraph| self.plain(paragraph)));
+        lines.join("\n")
     }
 
     fn values(&self, lines: &mut Lines) {
@@ -228,22 +240,6 @@ pub fn rows(styled: &StyledText, paragraph: &Paragraph, width: usize) -> Vec<Row
         row
     });
     rows.collect()
-}
-
-/// The lines of text: what is seen, what the marks mean, then each text with its marks.
-pub fn outline(styled: &StyledText) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    if !styled.note.is_empty() {
-        lines.push(styled.note.clone());
-    }
-    let marked = styled.standings.iter().filter(|of| of.marks.iter().any(|mark| !mark.is_empty()));
-    let marks = marked.map(|of| format!("{}...{} {}", of.marks[0], of.marks[1], of.name));
-    let marks: Vec<String> = marks.collect();
-    if !marks.is_empty() {
-        lines.push(marks.join(", "));
-    }
-    lines.extend(styled.paragraphs.iter().map(|paragraph| styled.plain(paragraph)));
-    lines
 }
 
 fn columns(letter: char) -> usize {

@@ -77,7 +77,7 @@ impl FrameView {
         }
     }
 
-    /// How many steps of a picture that has steps have been done, and how many there are.
+    /// How many steps have been done, and how many there are; nothing without steps.
     pub fn steps(&self, frame: &Frame) -> Option<(usize, usize)> {
         let picture = picture::of(frame);
         let count = picture.step_count();

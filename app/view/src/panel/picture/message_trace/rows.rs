@@ -152,7 +152,8 @@ impl Rows {
                 true => look.theme.accent,
                 false => look.theme.text,
             };
-            let name = pen::cut(&label(trace, rank), self.labels, look.glyphs.ellipsis);
+            let name = label(trace, rank);
+            let name = pen::cut(&name, self.labels, look.glyphs.ellipsis);
             pen.text(self.area.x + self.gutter, y, &name, style);
             for chunk in self.chunks.clone() {
                 let Some(held) = after.held(rank, chunk) else {

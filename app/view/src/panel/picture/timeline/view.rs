@@ -1,6 +1,6 @@
 //! The bars of a timeline: which one is marked, and how they look.
 
-use mlsys_lab::frame::Timeline;
+use mlsys_lab::frame::{Span, Timeline};
 use ratatui::style::{Modifier, Style};
 
 use crate::panel::legend::Item;
@@ -23,32 +23,29 @@ pub(crate) fn go(timeline: &Timeline, mark: Option<Mark>, way: Way) -> Option<Ma
         (Some(at), Way::Left) => order[at.saturating_sub(1)],
         (Some(at), Way::Right) => order[(at + 1).min(last)],
         (Some(_), Way::Last) => order[last],
-        (Some(at), Way::Up(by)) => beside(timeline, order[at], Lane::Above(by)),
-        (Some(at), Way::Down(by)) => beside(timeline, order[at], Lane::Below(by)),
+        (Some(at), Way::Up(by)) => {
+            beside(timeline, order[at], -isize::try_from(by).unwrap_or(isize::MAX))
+        }
+        (Some(at), Way::Down(by)) => {
+            beside(timeline, order[at], isize::try_from(by).unwrap_or(isize::MAX))
+        }
     };
     Some(Mark { column: index, row: 0 })
 }
 
-enum Lane {
-    Above(usize),
-    Below(usize),
-}
-
 /// The bar of another lane that begins nearest.
-fn beside(timeline: &Timeline, index: usize, lane: Lane) -> usize {
+fn beside(timeline: &Timeline, index: usize, down: isize) -> usize {
     let here = &timeline.spans[index];
-    let wanted = match lane {
-        Lane::Above(by) => here.lane.saturating_sub(by),
-        Lane::Below(by) => here.lane.saturating_add(by).min(timeline.lanes.len().saturating_sub(1)),
-    };
+    let last = timeline.lanes.len().saturating_sub(1).max(here.lane);
+    let wanted = here.lane.saturating_add_signed(down).min(last);
     let spans = timeline.spans.iter().enumerate();
-    let other = spans.filter(|(_, span)| match lane {
-        Lane::Above(_) => span.lane < here.lane,
-        Lane::Below(_) => span.lane > here.lane,
+    let other = spans.filter(|(_, span)| match down < 0 {
+        true => span.lane < here.lane,
+        false => span.lane > here.lane,
     });
     let nearest = other.min_by(|(_, a), (_, b)| {
-        let off = |span: &mlsys_lab::frame::Span| span.lane.abs_diff(wanted);
-        let far = |span: &mlsys_lab::frame::Span| (span.start - here.start).abs();
+        let off = |span: &Span| span.lane.abs_diff(wanted);
+        let far = |span: &Span| (span.start - here.start).abs();
         off(a).cmp(&off(b)).then(far(a).total_cmp(&far(b)))
     });
     nearest.map_or(index, |(other, _)| other)
