@@ -12,10 +12,7 @@ pub trait Workload {
     /// Bytes, floating-point operations or starts in one pass.
     fn amount(&self) -> f64;
 
-    /// Runs `passes` passes and waits until they are done.
-    ///
-    /// # Returns
-    /// Seconds, of all passes together.
+    /// Runs `passes` passes and waits until they are done: the seconds of all passes together.
     fn time(&mut self, passes: u64) -> Result<f64, LabError>;
 }
 
@@ -115,10 +112,8 @@ impl Timings {
     /// (largest - smallest) / median.
     pub fn spread(&self) -> Option<f64> {
         let median = self.median()?;
-        let (low, high) = self
-            .seconds
-            .iter()
-            .fold((f64::INFINITY, 0.0_f64), |(low, high), &x| (low.min(x), high.max(x)));
+        let low = self.seconds.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = self.seconds.iter().copied().fold(0.0, f64::max);
         Some((high - low) / median)
     }
 }
@@ -154,8 +149,7 @@ mod tests {
             least: Duration::from_millis(20),
             most: Duration::from_millis(500),
         };
-        let clock = RepeatTimer::warm_up(Box::new(pass), pace).unwrap();
-        (clock, asked)
+        (RepeatTimer::warm_up(Box::new(pass), pace).unwrap(), asked)
     }
 
     #[test]

@@ -60,11 +60,8 @@ impl<'a> NetworkSource<'a> {
         let smaller = smaller(&run.params);
         match self {
             Self::Left(trained) => {
-                require_evaluation_memory(
-                    &trained.architecture,
-                    MemoryBudget::of(run.device),
-                    &smaller,
-                )?;
+                let budget = MemoryBudget::of(run.device);
+                require_evaluation_memory(&trained.architecture, budget, &smaller)?;
                 Ok(Some(trained))
             }
             Self::Learned(recipe) => learn(run, recipe, &smaller),
@@ -93,12 +90,9 @@ pub fn smaller(params: &Params) -> String {
     }
 }
 
-/// The network that a recipe leads to, whatever `model_from` says: a second network in addition to the one that a lab starts from.
-/// `smaller` names the parameters that bear on its size. None if the run was ended meanwhile.
-///
-/// A pause is heard between two steps of the training; steps and knobs wait for the run's own (see [`Control::before`]).
-///
-/// [`Control::before`]: mlsys_lab::Control::before
+/// The network that a recipe leads to, whatever `model_from` says. `smaller` names the parameters that bear on its size.
+/// None if the run was ended meanwhile. A pause is heard between two steps of the training; steps and knobs wait for the
+/// run's own.
 pub fn learn(
     run: &mut Run<'_>,
     recipe: &Recipe,
@@ -106,21 +100,17 @@ pub fn learn(
 ) -> Result<Option<Arc<Trained>>, LabError> {
     require_evaluation_memory(&recipe.architecture, MemoryBudget::of(run.device), smaller)?;
     let Run { device, sink, control, .. } = run;
-    let mut told = false;
+    let mut has_reported = false;
     let network = recipe.architecture.in_words();
     let trained = control.warm_up(|control| {
         training::cached(recipe, *device, smaller, &mut |step| {
-            let steps = recipe.steps;
-            let status = format!("training {network} first: step {step} of {steps}");
+            let status = format!("training {network} first: step {step} of {}", recipe.steps);
             sink.report(Report::Status(status));
-            told = true;
-            match control.next_step(step) {
-                NextStep::Go(_) | NextStep::Redraw(_) => true,
-                NextStep::Stop(_) => false,
-            }
+            has_reported = true;
+            !matches!(control.next_step(step), NextStep::Stop(_))
         })
     });
-    if told {
+    if has_reported {
         run.sink.report(Report::Status(String::new()));
     }
     if matches!(trained, Ok(None)) {
@@ -136,11 +126,11 @@ pub fn require_evaluation_memory(
     budget: MemoryBudget,
     smaller: &str,
 ) -> Result<(), LabError> {
-    let images = match architecture {
-        Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_) => FRESH as u64,
-        // Its tokens are judged a few thousand at a time.
-        Architecture::Transformer(_) => return Ok(()),
-    };
+    // A transformer's tokens are judged a few thousand at a time.
+    if matches!(architecture, Architecture::Transformer(_)) {
+        return Ok(());
+    }
+    let images = FRESH as u64;
     // Of each layer what comes in and what goes out, and the weights twice; 4 bytes each.
     let numbers = architecture.kept_numbers(Activation::Relu, images) + architecture.parameters();
     let who = format!("the answers of {} to {images} images", architecture.in_words());
@@ -150,10 +140,8 @@ pub fn require_evaluation_memory(
 /// The network that a recipe leads to, outside a run. The first caller trains it; later callers wait for the result.
 pub fn trained(recipe: &Recipe, device: DeviceId) -> Result<Arc<Trained>, LabError> {
     let trained = training::cached(recipe, device, "what else is in memory", &mut |_| true)?;
-    trained.ok_or_else(|| LabError::Failed {
-        device,
-        reason: "the training of its network was ended".to_owned(),
-    })
+    let reason = || "the training of its network was ended".to_owned();
+    trained.ok_or_else(|| LabError::Failed { device, reason: reason() })
 }
 
 // The network that another run has left, in place of one of our own.

@@ -9,9 +9,9 @@ pub use crate::data::examples::{Batch, Batches, Examples, Labelled, Numbers, Seq
 pub use crate::data::language::{Language, Vocabulary};
 pub use crate::data::sequences::Answers;
 use crate::random::{Stream, exact};
+use mlsys_lab::named_enum;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
-use std::fmt;
 use std::path::PathBuf;
 
 mod digits;
@@ -21,27 +21,29 @@ mod idx;
 mod language;
 mod sequences;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Dataset {
-    /// Two spiral arms around the origin.
-    Spiral,
-    /// Two half circles that reach into each other.
-    Moons,
-    /// A ring around another ring.
-    Circles,
-    /// Opposite quadrants of a square share a class.
-    Xor,
-    /// 28x28 grey images of the digits 0 to 9, drawn from strokes.
-    Digits,
-    /// 28x28 grey images of the digits 0 to 9, read from MNIST-format files.
-    Idx,
-    /// Symbols, each drawn by the one before it.
-    Chain,
-    /// Lines such as 17+25=42.
-    Sums,
-    /// Characters of a text.
-    Text,
+named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Dataset {
+        /// Two spiral arms around the origin.
+        Spiral = "spiral",
+        /// Two half circles that reach into each other.
+        Moons = "moons",
+        /// A ring around another ring.
+        Circles = "circles",
+        /// Opposite quadrants of a square share a class.
+        Xor = "xor",
+        /// 28x28 grey images of the digits 0 to 9, drawn from strokes.
+        Digits = "digits",
+        /// 28x28 grey images of the digits 0 to 9, read from MNIST-format files.
+        Idx = "idx",
+        /// Symbols, each drawn by the one before it.
+        Chain = "chain",
+        /// Lines such as 17+25=42.
+        Sums = "sums",
+        /// Characters of a text.
+        Text = "text",
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,12 +52,6 @@ pub enum Form {
     Images,
     /// Tokens in a row, each to be foretold from those before it.
     Tokens,
-}
-
-impl fmt::Display for Dataset {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.serialize(f)
-    }
 }
 
 impl Dataset {
@@ -71,24 +67,21 @@ impl Dataset {
         self.form() == Form::Points
     }
 
-    /// Training examples where the learner does not say how many; tokens for sequences, where a text is taken whole.
-    pub fn default_samples(self) -> usize {
+    /// Training examples (tokens for sequences, where a text is taken whole) and noise where the learner does not say how
+    /// much; files and sequences are taken as they are.
+    fn defaults(self) -> (usize, f32) {
         match self {
-            Self::Spiral | Self::Moons | Self::Circles | Self::Xor => 400,
-            Self::Digits | Self::Idx => 2000,
-            Self::Chain => 20_000,
-            Self::Sums => 100_000,
-            Self::Text => usize::MAX,
+            Self::Spiral | Self::Moons | Self::Circles | Self::Xor => (400, 0.02),
+            Self::Digits => (2000, 0.1),
+            Self::Idx => (2000, 0.0),
+            Self::Chain => (20_000, 0.0),
+            Self::Sums => (100_000, 0.0),
+            Self::Text => (usize::MAX, 0.0),
         }
     }
 
-    /// Noise where the learner does not say how much; files and sequences are taken as they are.
     pub fn default_noise(self) -> f32 {
-        match self {
-            Self::Spiral | Self::Moons | Self::Circles | Self::Xor => 0.02,
-            Self::Digits => 0.1,
-            Self::Idx | Self::Chain | Self::Sums | Self::Text => 0.0,
-        }
+        self.defaults().1
     }
 
     /// Examples held out of training, tokens for sequences; files may have fewer, and of a text it is the last tenth.
@@ -122,10 +115,11 @@ pub struct DataConfig {
 
 impl DataConfig {
     pub fn new(dataset: Dataset, seed: u64) -> Self {
+        let (samples, noise) = dataset.defaults();
         Self {
             dataset,
-            samples: dataset.default_samples(),
-            noise: dataset.default_noise(),
+            samples,
+            noise,
             jitter: 1.0,
             turns: 1.75,
             seed,
@@ -166,19 +160,10 @@ pub struct Data {
     pub language: Option<Language>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-struct Halves {
-    train: Labelled,
-    held_out: Labelled,
-}
-
-impl From<Halves> for Data {
-    fn from(halves: Halves) -> Self {
-        Self {
-            train: Examples::Labelled(halves.train),
-            held_out: Examples::Labelled(halves.held_out),
-            language: None,
-        }
+impl Data {
+    fn labelled(train: Labelled, held_out: Labelled) -> Self {
+        let [train, held_out] = [train, held_out].map(Examples::Labelled);
+        Self { train, held_out, language: None }
     }
 }
 
@@ -188,9 +173,9 @@ pub fn load(config: &DataConfig) -> Result<Data, DataError> {
         Dataset::Spiral | Dataset::Moons | Dataset::Circles | Dataset::Xor | Dataset::Digits => {
             let train = generate(config, config.samples, "train");
             let held_out = generate(config, config.dataset.held_out_samples(), "held-out");
-            Ok(Halves { train, held_out }.into())
+            Ok(Data::labelled(train, held_out))
         }
-        Dataset::Idx => Ok(idx::load(config)?.into()),
+        Dataset::Idx => idx::load(config),
         Dataset::Chain => language::data(config, sequences::chain(config)),
         Dataset::Sums => language::data(config, sequences::sums(config)),
         Dataset::Text => language::data(config, sequences::text(config)?),
@@ -209,7 +194,12 @@ pub fn fresh(config: &DataConfig, count: usize) -> Result<Examples, DataError> {
 }
 
 fn generate(config: &DataConfig, samples: usize, name: &str) -> Labelled {
-    let part = SplitSpec::new(config, samples, name);
+    let part = SplitSpec {
+        samples,
+        noise: config.noise,
+        shape: Stream::new(config.seed, &format!("data/{name}/shape")),
+        normals: Stream::new(config.seed, &format!("data/{name}/noise")),
+    };
     let shape = match config.dataset {
         Dataset::Spiral => Shape::Spiral { turns: config.turns },
         Dataset::Moons => Shape::Moons,
@@ -229,17 +219,6 @@ struct SplitSpec {
     shape: Stream,
     /// Draws the unit normals that `noise` scales.
     normals: Stream,
-}
-
-impl SplitSpec {
-    fn new(config: &DataConfig, samples: usize, name: &str) -> Self {
-        Self {
-            samples,
-            noise: config.noise,
-            shape: Stream::new(config.seed, &format!("data/{name}/shape")),
-            normals: Stream::new(config.seed, &format!("data/{name}/noise")),
-        }
-    }
 }
 
 /// Adds noise to pixels, which stay within [0, 1]. Draws even where noise is 0, so that the draws of one

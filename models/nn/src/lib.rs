@@ -13,6 +13,8 @@ pub mod flat_params;
 pub mod memory_budget;
 pub mod networks;
 pub mod random;
+#[cfg(test)]
+mod test_folder;
 pub mod train;
 pub mod weights;
 

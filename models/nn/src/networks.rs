@@ -18,8 +18,8 @@ use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Device, Int, Tensor, TensorData, activation};
+use mlsys_lab::named_enum;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 mod architecture;
 mod cnn;
@@ -102,26 +102,22 @@ pub fn cross_entropy(logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
     of_the_right_class.mean().neg() // [1]
 }
 
-/// The non-linearity between layers. It has no weights, so it may change while a network trains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Activation {
-    /// max(0, x).
-    Relu,
-    Tanh,
-    /// 1 / (1 + e⁻ˣ).
-    Sigmoid,
-    /// x Φ(x), with the normal distribution function Φ.
-    Gelu,
-    /// x / (1 + e⁻ˣ).
-    Silu,
-    /// None at all: the network is then linear, whatever its depth.
-    Identity,
-}
-
-impl fmt::Display for Activation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.serialize(f)
+named_enum! {
+    /// The non-linearity between layers. It has no weights, so it may change while a network trains.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Activation {
+        /// max(0, x).
+        Relu = "relu",
+        Tanh = "tanh",
+        /// 1 / (1 + e⁻ˣ).
+        Sigmoid = "sigmoid",
+        /// x Φ(x), with the normal distribution function Φ.
+        Gelu = "gelu",
+        /// x / (1 + e⁻ˣ).
+        Silu = "silu",
+        /// None at all: the network is then linear, whatever its depth.
+        Identity = "identity",
     }
 }
 

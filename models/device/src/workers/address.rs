@@ -100,10 +100,9 @@ impl Address {
             return Err(AddressError::PortZero { shown });
         }
         let bare = host.trim_start_matches('[').trim_end_matches(']');
-        let sockets: Vec<SocketAddr> = match (bare, port).to_socket_addrs() {
-            Ok(sockets) => sockets.collect(),
-            Err(error) => return Err(AddressError::Unknown { shown, error }),
-        };
+        let sockets = (bare, port).to_socket_addrs().map(Vec::from_iter);
+        let unknown = |error| AddressError::Unknown { shown: shown.clone(), error };
+        let sockets = sockets.map_err(unknown)?;
         // What a name means is up to the machine: `localhost`, too, may be somewhere else.
         if !sockets.iter().all(|socket| socket.ip().is_loopback()) {
             return Err(AddressError::Elsewhere { shown, port });

@@ -58,17 +58,8 @@ impl Entry {
         });
         let arguments = arguments.collect();
         assert!(given.is_empty(), "{file} takes no {given:?}");
-        Self {
-            closeness,
-            needs,
-            case: Case {
-                file: file.to_owned(),
-                source: source.to_owned(),
-                kernel,
-                launch,
-                arguments,
-            },
-        }
+        let (file, source) = (file.to_owned(), source.to_owned());
+        Self { closeness, needs, case: Case { file, source, kernel, launch, arguments } }
     }
 }
 
@@ -113,20 +104,9 @@ pub(crate) fn noise(z: u64) -> u64 {
 }
 
 fn filled(fill: &str, of: Scalar, count: usize, seed: u64) -> Values {
-    const SPECIAL: [f32; 12] = [
-        f32::NAN,
-        f32::INFINITY,
-        f32::NEG_INFINITY,
-        0.0,
-        -0.0,
-        1.0,
-        -1.5,
-        f32::MAX,
-        f32::MIN,
-        1e-20,
-        -3e30,
-        65504.0,
-    ];
+    let (endless, most) = (f32::INFINITY, f32::MAX);
+    let special =
+        [f32::NAN, endless, -endless, 0.0, -0.0, 1.0, -1.5, most, -most, 1e-20, -3e30, 65504.0];
     let random = |i: usize| noise(1 + i as u64 + (seed << 32));
     let fraction = |i: usize| (random(i) >> 40) as f64 / f64::from(1 << 24);
     let number: Box<dyn Fn(usize) -> f64> = match (fill, of.is_real()) {
@@ -137,7 +117,7 @@ fn filled(fill: &str, of: Scalar, count: usize, seed: u64) -> Values {
         ("random", false) => Box::new(move |i| (random(i) % 100) as f64),
         ("signed", _) => Box::new(move |i| 2.0 * fraction(i) - 1.0),
         ("bits", _) => Box::new(move |i| f64::from((random(i) >> 32) as u32 as i32)),
-        ("special", _) => Box::new(|i| f64::from(SPECIAL[i * 5 % 12])),
+        ("special", _) => Box::new(move |i| f64::from(special[i * 5 % 12])),
         (other, _) => panic!("no fill '{other}'"),
     };
     let all = (0..count).map(number);

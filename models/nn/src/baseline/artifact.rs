@@ -6,8 +6,6 @@ use std::str::FromStr;
 
 use ::safetensors::SafeTensorError;
 use mlsys_lab::Artifact;
-use serde::de::DeserializeOwned;
-use serde::de::value::{self, StrDeserializer};
 
 use super::{Recipe, Trained};
 use crate::data::{DataConfig, Dataset};
@@ -137,9 +135,9 @@ impl Trained {
         Ok(Self {
             weights: file.row(&architecture)?,
             architecture,
-            activation: description.case("activation")?,
+            activation: description.parsed("activation")?,
             data,
-            steps: description.number("steps")?,
+            steps: description.parsed("steps")?,
         })
     }
 
@@ -163,25 +161,19 @@ impl Description<'_> {
         text.ok_or_else(|| DecodeError::Foreign(format!("it does not say what its '{name}' is")))
     }
 
-    fn number<T: FromStr>(&self, name: &str) -> Result<T, DecodeError> {
+    fn parsed<T: FromStr>(&self, name: &str) -> Result<T, DecodeError> {
         let text = self.text(name)?;
         text.parse().map_err(|_| unreadable(name, text))
     }
 
     fn size(&self, name: &str, most: usize) -> Result<usize, DecodeError> {
-        let size = self.number(name)?;
+        let size = self.parsed(name)?;
         bounded(name, size, most)
     }
 
-    fn case<T: DeserializeOwned>(&self, name: &str) -> Result<T, DecodeError> {
-        let text = self.text(name)?;
-        let found = T::deserialize(StrDeserializer::<value::Error>::new(text));
-        found.map_err(|_| unreadable(name, text))
-    }
-
     fn data(&self) -> Result<DataConfig, DecodeError> {
-        let dataset: Dataset = self.case("dataset")?;
-        let samples = self.number("samples")?;
+        let dataset: Dataset = self.parsed("dataset")?;
+        let samples = self.parsed("samples")?;
         Ok(DataConfig {
             // A text is taken whole.
             samples: if dataset == Dataset::Text {
@@ -189,14 +181,14 @@ impl Description<'_> {
             } else {
                 bounded("samples", samples, MOST_SAMPLES)?
             },
-            noise: self.number("noise")?,
-            jitter: self.number("jitter")?,
-            turns: self.number("turns")?,
+            noise: self.parsed("noise")?,
+            jitter: self.parsed("jitter")?,
+            turns: self.parsed("turns")?,
             symbols: self.size("symbols", LARGEST)?,
             context: self.size("window", LARGEST)?,
             folder: self.text("folder").ok().map(PathBuf::from),
             corpus: self.text("corpus").ok().map(str::to_owned),
-            ..DataConfig::new(dataset, self.number("seed")?)
+            ..DataConfig::new(dataset, self.parsed("seed")?)
         })
     }
 

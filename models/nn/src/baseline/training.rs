@@ -50,6 +50,15 @@ impl Default for Sizes {
     }
 }
 
+impl Sizes {
+    /// A transformer of these sizes with a gated layer of the usual width.
+    pub fn config(self, vocab: usize) -> TransformerConfig {
+        let Self { width, depth, heads, kv_heads, context } = self;
+        let ffn = TransformerConfig::gated(width);
+        TransformerConfig { vocab, width, depth, heads, kv_heads, ffn, context }
+    }
+}
+
 impl Recipe {
     /// A reader of digits: a perceptron with one hidden layer of `width` neurons, or two convolutions of `width` and twice
     /// as many channels; 4000 images with jitter 1 and noise 0.1, batches of 64, rate 0.003.
@@ -91,10 +100,7 @@ impl Recipe {
             ));
         };
         let data = DataConfig { context: sizes.context, ..DataConfig::new(dataset, seed) };
-        let Sizes { width, depth, heads, kv_heads, context } = sizes;
-        let vocab = data.classes().map_err(data_error)?;
-        let ffn = TransformerConfig::gated(width);
-        let config = TransformerConfig { vocab, width, depth, heads, kv_heads, ffn, context };
+        let config = sizes.config(data.classes().map_err(data_error)?);
         let (architecture, activation) = (cases::transformer(config)?, Activation::Relu);
         Ok(Self { data, architecture, activation, learning_rate, batch_size, steps, seed })
     }

@@ -196,12 +196,9 @@ impl Costs {
         let backward_matmul_flops = sum(&|node| node.matmul_flops * needs.wanted(node));
         let units = units(table, &forward, counting);
         let roof = &counting.roof;
-        let seconds = |bound: &dyn Fn(&FusedOp) -> bool| -> f64 {
-            let units = units.iter().filter(|unit| bound(unit));
-            units.map(|unit| unit.seconds(roof)).sum()
-        };
-        let all = seconds(&|_| true);
-        let memory_bound = seconds(&|unit| unit.is_memory_bound(roof));
+        let all: f64 = units.iter().map(|unit| unit.seconds(roof)).sum();
+        let memory_bound = units.iter().filter(|unit| unit.is_memory_bound(roof));
+        let memory_bound: f64 = memory_bound.map(|unit| unit.seconds(roof)).sum();
         let step = Step::new(table, needs, layers, counting.recompute);
         let moved: u64 = units.iter().map(|unit| unit.bytes).sum();
         Self {
@@ -235,10 +232,8 @@ impl Costs {
 fn products(table: &Table, layers: &Layers, units: &[FusedOp]) -> Vec<(String, f64)> {
     let mut largest: Vec<(String, &FusedOp)> = Vec::new();
     for unit in units {
-        let Some(&node) = unit.nodes.iter().find(|&&n| table.nodes[n].matmul_flops > 0) else {
-            continue;
-        };
-        let layer = layers.of[node].and_then(|layer| layers.paths[layer].first());
+        let product = unit.nodes.iter().find(|&&node| table.nodes[node].matmul_flops > 0);
+        let layer = product.and_then(|&node| layers.paths[layers.of[node]?].first());
         let Some(layer) = layer else { continue };
         match largest.iter_mut().find(|(known, _)| known == layer) {
             Some((_, known)) if known.flops >= unit.flops => {}
@@ -246,8 +241,7 @@ fn products(table: &Table, layers: &Layers, units: &[FusedOp]) -> Vec<(String, f
             None => largest.push((layer.clone(), unit)),
         }
     }
-    let intensity = |(layer, unit): (String, &FusedOp)| (layer, unit.intensity());
-    largest.into_iter().map(intensity).collect()
+    largest.into_iter().map(|(layer, unit)| (layer, unit.intensity())).collect()
 }
 
 fn picojoules(operation: &str) -> Option<f64> {

@@ -61,24 +61,18 @@ impl<B: Backend> Machine<B> {
     }
 
     pub fn float(&self, tensor: &TensorIr) -> Result<FloatTensor<B>, Unknown> {
-        match self.get(tensor.id) {
-            Some(Handle::Float(found)) => Ok(found.clone()),
-            Some(Handle::Int(_) | Handle::Bool(_)) | None => Err(missing(tensor)),
-        }
+        let Some(Handle::Float(found)) = self.get(tensor.id) else { return Err(missing(tensor)) };
+        Ok(found.clone())
     }
 
     fn int(&self, tensor: &TensorIr) -> Result<IntTensor<B>, Unknown> {
-        match self.get(tensor.id) {
-            Some(Handle::Int(found)) => Ok(found.clone()),
-            Some(Handle::Float(_) | Handle::Bool(_)) | None => Err(missing(tensor)),
-        }
+        let Some(Handle::Int(found)) = self.get(tensor.id) else { return Err(missing(tensor)) };
+        Ok(found.clone())
     }
 
     fn bool(&self, tensor: &TensorIr) -> Result<BoolTensor<B>, Unknown> {
-        match self.get(tensor.id) {
-            Some(Handle::Bool(found)) => Ok(found.clone()),
-            Some(Handle::Float(_) | Handle::Int(_)) | None => Err(missing(tensor)),
-        }
+        let Some(Handle::Bool(found)) = self.get(tensor.id) else { return Err(missing(tensor)) };
+        Ok(found.clone())
     }
 
     pub fn execute(&mut self, operation: &OperationIr) -> Result<(), Unknown> {

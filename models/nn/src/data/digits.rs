@@ -174,8 +174,8 @@ fn distance(point: Point, from: Point, to: Point) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::tests::labelled;
-    use crate::data::{DataConfig, Dataset, Halves, Labelled, load};
+    use crate::data::tests::{Halves, labelled};
+    use crate::data::{DataConfig, Dataset, load};
 
     fn digits(samples: usize, noise: f32, jitter: f32) -> Halves {
         let config = DataConfig { samples, noise, jitter, ..DataConfig::new(Dataset::Digits, 1) };
@@ -192,13 +192,12 @@ mod tests {
                 *sum += pixel * CLASSES as f32 / data.train.len() as f32;
             }
         }
-        let distance = |mean: &[f32; PIXELS], image: &[f32]| -> f32 {
-            mean.iter().zip(image).map(|(a, b)| (a - b) * (a - b)).sum()
-        };
         let right = (0..data.held_out.len()).filter(|&index| {
             let image = data.held_out.input(index);
-            let nearest = (0..CLASSES)
-                .min_by(|&a, &b| distance(&means[a], image).total_cmp(&distance(&means[b], image)));
+            let distance = |class: &usize| -> f32 {
+                means[*class].iter().zip(image).map(|(a, b)| (a - b) * (a - b)).sum()
+            };
+            let nearest = (0..CLASSES).min_by(|a, b| distance(a).total_cmp(&distance(b)));
             nearest == Some(data.held_out.labels[index] as usize)
         });
         right.count() as f32 / data.held_out.len() as f32

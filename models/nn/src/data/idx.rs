@@ -1,7 +1,7 @@
 //! MNIST-format files from a local folder: two of images and two of labels.
 
 use crate::data::digits::{PIXELS, SIDE};
-use crate::data::{DataConfig, DataError, Halves, IdxFault, Labelled, add_pixel_noise};
+use crate::data::{Data, DataConfig, DataError, IdxFault, Labelled, add_pixel_noise};
 use crate::random::Stream;
 use std::fs::File;
 use std::io::Read;
@@ -12,16 +12,16 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Reads the four files of the folder, and takes from either half as many examples as asked for, or all
 /// there are, in the order that the seed gives.
-pub(super) fn load(config: &DataConfig) -> Result<Halves, DataError> {
+pub(super) fn load(config: &DataConfig) -> Result<Data, DataError> {
     let folder = config.folder.as_deref().ok_or(DataError::NoFolder)?;
     let [train_images, train_labels, test_images, test_labels] = find(folder)?;
     let train = read_pair(&train_images, &train_labels);
     let test = read_pair(&test_images, &test_labels);
     match (train, test) {
-        (Ok(train), Ok(test)) => Ok(Halves {
-            train: train.choose(config, config.samples, "train"),
-            held_out: test.choose(config, config.dataset.held_out_samples(), "held-out"),
-        }),
+        (Ok(train), Ok(test)) => Ok(Data::labelled(
+            train.choose(config, config.samples, "train"),
+            test.choose(config, config.dataset.held_out_samples(), "held-out"),
+        )),
         (train, test) => {
             Err(together([train.err(), test.err()].into_iter().flatten().flatten().collect()))
         }

@@ -7,7 +7,12 @@ fn made(config: &DataConfig) -> Halves {
     labelled(load(config).expect("generated data cannot fail"))
 }
 
-/// Both halves of a data set of labelled examples.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Halves {
+    pub(super) train: Labelled,
+    pub(super) held_out: Labelled,
+}
+
 pub(super) fn labelled(data: Data) -> Halves {
     match (data.train, data.held_out) {
         (Examples::Labelled(train), Examples::Labelled(held_out)) => Halves { train, held_out },

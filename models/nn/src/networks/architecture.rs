@@ -168,42 +168,27 @@ impl Architecture {
                 let last = sizes.len();
                 for (index, size) in sizes.into_iter().enumerate() {
                     let what = match (index + 1 == last, last) {
-                        (true, _) => "output layer".to_owned(),
-                        (false, 2) => "hidden layer".to_owned(),
-                        (false, _) => format!("hidden layer {}", index + 1),
+                        (true, _) => "output layer",
+                        (false, 2) => "hidden layer",
+                        (false, _) => &format!("hidden layer {}", index + 1),
                     };
                     all.extend(dense(&format!("layers.{index}"), what, size));
                 }
             }
             Self::Cnn(config) => {
                 for (index, shape) in config.convolutions().into_iter().enumerate() {
-                    let (name, what) =
-                        (format!("convolutions.{index}"), format!("convolution {}", index + 1));
-                    let windows = shape.filter().shape();
-                    all.push(WeightTensor::new(
-                        name.clone() + ".weight",
-                        &windows,
-                        Role::Windows(what),
-                    ));
-                    all.push(WeightTensor::new(name + ".bias", &[shape.channels_out], Role::Bias));
+                    let (name, what) = (format!("convolutions.{index}"), "convolution");
+                    all.push(windows(&name, what, index, &shape.filter()));
+                    let biases = &[shape.channels_out];
+                    all.push(WeightTensor::new(name + ".bias", biases, Role::Bias));
                 }
-                all.extend(dense(
-                    "head",
-                    "output layer".to_owned(),
-                    [config.flat(), config.outputs],
-                ));
+                all.extend(dense("head", "output layer", [config.flat(), config.outputs]));
             }
             Self::Filters(config) => {
                 for (index, shape) in config.filters.iter().enumerate() {
-                    let (name, what) =
-                        (format!("filters.{index}.weight"), format!("filter {}", index + 1));
-                    all.push(WeightTensor::new(name, &shape.shape(), Role::Windows(what)));
+                    all.push(windows(&format!("filters.{index}"), "filter", index, shape));
                 }
-                all.extend(dense(
-                    "head",
-                    "output layer".to_owned(),
-                    [config.flat(), config.outputs],
-                ));
+                all.extend(dense("head", "output layer", [config.flat(), config.outputs]));
             }
             Self::Transformer(config) => all = config.weights(),
         }
@@ -211,11 +196,17 @@ impl Architecture {
     }
 }
 
-fn dense(name: &str, what: String, size: [usize; 2]) -> [WeightTensor; 2] {
+fn dense(name: &str, what: &str, size: [usize; 2]) -> [WeightTensor; 2] {
+    let matrix = Role::Matrix(what.to_owned());
     [
-        WeightTensor::new(format!("{name}.weight"), &size, Role::Matrix(what)),
+        WeightTensor::new(format!("{name}.weight"), &size, matrix),
         WeightTensor::new(format!("{name}.bias"), &size[1..], Role::Bias),
     ]
+}
+
+fn windows(name: &str, what: &str, index: usize, shape: &FilterShape) -> WeightTensor {
+    let role = Role::Windows(format!("{what} {}", index + 1));
+    WeightTensor::new(format!("{name}.weight"), &shape.shape(), role)
 }
 
 /// A filter in a few words, such as `16 depthwise 5 x 5 / 2`.
@@ -305,6 +296,7 @@ impl TransformerConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::baseline::Sizes;
     use burn::module::Module;
 
     fn mlp(sizes: &[usize]) -> Architecture {
@@ -344,16 +336,7 @@ mod tests {
 
     #[test]
     fn the_default_transformer_costs_what_its_formulas_say() {
-        let config = TransformerConfig {
-            vocab: 64,
-            width: 32,
-            depth: 2,
-            heads: 4,
-            kv_heads: 2,
-            ffn: TransformerConfig::gated(32),
-            context: 32,
-        };
-        let network = Architecture::Transformer(config);
+        let network = Architecture::Transformer(Sizes::default().config(64));
         assert_eq!(parameters(&network), 27_296);
         // L (W + C) + logits, for 3 sequences: W = 2t (2hA + 2hK + 3h ffn), C = 4tsA.
         let (t, h, s, ffn) = (3 * 32, 32, 32, 88);

@@ -1,9 +1,8 @@
+use crate::networks::filters::convolve;
 use crate::networks::{Activation, FilterShape, Initializer, ReceptiveField};
 use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::Tensor;
-use burn::tensor::module::conv2d;
-use burn::tensor::ops::ConvOptions;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CnnConfig {
@@ -65,13 +64,8 @@ impl CnnConfig {
             let channels_in = before.map_or(1, |shape| shape.channels_out);
             let stride = if edge_in > SMALLEST_EDGE { 2 } else { 1 };
             let channels_out = if index == 0 { self.width } else { channels_in * stride };
-            shapes.push(ConvShape {
-                channels_in,
-                channels_out,
-                stride,
-                edge_in,
-                edge_out: edge_in.div_ceil(stride),
-            });
+            let edge_out = edge_in.div_ceil(stride);
+            shapes.push(ConvShape { channels_in, channels_out, stride, edge_in, edge_out });
         }
         shapes
     }
@@ -109,8 +103,6 @@ impl Cnn {
 impl Conv {
     /// `[batch, channels in, edge, edge]` to `[batch, channels out, edge / stride, edge / stride]`.
     pub fn forward(&self, x: Tensor<4>) -> Tensor<4> {
-        let (dilation, groups) = ([1, 1], 1);
-        let options = ConvOptions::new([self.stride; 2], [KERNEL / 2; 2], dilation, groups);
-        conv2d(x, self.weight.val(), Some(self.bias.val()), options)
+        convolve(x, self.weight.val(), Some(self.bias.val()), (self.stride, 1))
     }
 }

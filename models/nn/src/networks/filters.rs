@@ -200,11 +200,20 @@ impl FilterNet {
 impl Filter {
     /// `[batch, channels in, edge, edge]` to `[batch, channels out, edge / stride, edge / stride]`.
     pub fn forward(&self, x: Tensor<4>) -> Tensor<4> {
-        let [_, _, height, width] = self.weight.dims();
-        let (margin, dilation) = ([height / 2, width / 2], [1, 1]);
-        let options = ConvOptions::new([self.stride; 2], margin, dilation, self.groups);
-        conv2d(x, self.weight.val(), None, options)
+        convolve(x, self.weight.val(), None, (self.stride, self.groups))
     }
+}
+
+/// A convolution whose margin of zeros keeps the size of the image before its stride.
+pub(super) fn convolve(
+    x: Tensor<4>,
+    weight: Tensor<4>,
+    bias: Option<Tensor<1>>,
+    (stride, groups): (usize, usize),
+) -> Tensor<4> {
+    let [_, _, height, width] = weight.dims();
+    let margin = [height / 2, width / 2];
+    conv2d(x, weight, bias, ConvOptions::new([stride; 2], margin, [1, 1], groups))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Norms of gradients, weights and updates, taken on the device and read together.
 
-use crate::flat_params::rows;
-use crate::networks::{Block, Network};
+use crate::flat_params::{ranges, rows};
+use crate::networks::Network;
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::Tensor;
@@ -42,13 +42,10 @@ pub fn layers(network: &Network) -> Vec<usize> {
     match network {
         Network::Mlp(_) | Network::Cnn(_) | Network::Filters(_) => all.0,
         Network::Transformer(transformer) => {
-            let of_block = |(index, block): (usize, &Block)| {
-                let mut inside = Layers(Vec::new());
-                block.visit(&mut inside);
-                vec![index + 1; inside.0.len()]
-            };
             let mut layers = vec![0];
-            layers.extend(transformer.blocks.iter().enumerate().flat_map(of_block));
+            for (index, block) in transformer.blocks.iter().enumerate() {
+                layers.resize(layers.len() + ranges(block).len(), index + 1);
+            }
             layers.resize(all.0.len(), transformer.blocks.len() + 1);
             layers
         }

@@ -84,10 +84,9 @@ fn differences(mine: &Saved, record: &ModuleRecord) -> Vec<String> {
     ] {
         if let Err(error) = mine.clone().try_load_record(record) {
             let message = message_of(error);
-            all.extend(
-                items(&message)
-                    .map(|item| in_words(item.strip_prefix(OF_THE_NETWORK).unwrap_or(item))),
-            );
+            let names = items(&message);
+            let names = names.map(|item| item.strip_prefix(OF_THE_NETWORK).unwrap_or(item));
+            all.extend(names.map(in_words));
         }
     }
     shortened(all)
@@ -112,15 +111,9 @@ fn items(message: &str) -> impl Iterator<Item = &str> {
 /// A difference in shape as burn tells it: `head: shape mismatch, expected [32, 64] but record has [16, 64]`.
 fn shape(item: &str) -> String {
     let parts = item.split_once(": shape mismatch, expected ");
-    let parts =
-        parts.and_then(|(name, shapes)| Some((name, shapes.split_once(" but record has ")?)));
-    match parts {
-        Some((name, shapes)) => {
-            let [mine, theirs] = <[&str; 2]>::from(shapes).map(sizes);
-            format!("{name} is {theirs} in the file, {mine} in this network")
-        }
-        None => item.to_owned(),
-    }
+    let parts = parts.and_then(|(name, both)| Some((name, both.split_once(" but record has ")?)));
+    let Some((name, (mine, theirs))) = parts else { return item.to_owned() };
+    format!("{name} is {} in the file, {} in this network", sizes(theirs), sizes(mine))
 }
 
 /// The sizes of burn's `Shape { dims: [32, 64] }`.

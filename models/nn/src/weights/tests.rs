@@ -1,42 +1,19 @@
 //! Weights written and read back, and files that are not theirs.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::Path;
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use super::*;
+use crate::baseline::Sizes;
 use crate::data::{DataConfig, Dataset};
 use crate::networks::{
     Activation, CnnConfig, Initialization, Inputs, MlpConfig, Transformer, TransformerConfig,
 };
+use crate::test_folder::TestFolder;
 
 mod exchange;
-
-/// A folder of a test, gone when the test is over.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Self {
-        static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("mlsys-weights-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 fn trained(network: &Network, architecture: &Architecture) -> Trained {
     Trained {
@@ -53,15 +30,8 @@ fn save(network: &Network, architecture: &Architecture, path: &Path) -> Result<(
 }
 
 fn llama(width: usize, heads: usize, kv_heads: usize) -> Architecture {
-    Architecture::Transformer(TransformerConfig {
-        vocab: 11,
-        width,
-        depth: 2,
-        heads,
-        kv_heads,
-        ffn: TransformerConfig::gated(width),
-        context: 7,
-    })
+    let sizes = Sizes { width, heads, kv_heads, context: 7, ..Sizes::default() };
+    Architecture::Transformer(sizes.config(11))
 }
 
 fn mlp(hidden: &[usize]) -> Architecture {
@@ -102,7 +72,7 @@ fn refusal(architecture: &Architecture, path: &Path) -> String {
 
 #[test]
 fn weights_come_back_bit_for_bit() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     for (index, architecture) in [llama(16, 4, 2), mlp(&[5, 4]), cnn()].iter().enumerate() {
         for ending in ["bpk", "safetensors"] {
             let path = folder.path(&format!("{index}.{ending}"));
@@ -118,7 +88,7 @@ fn weights_come_back_bit_for_bit() {
 
 #[test]
 fn loaded_weights_are_trained_like_any() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let (path, architecture) = (folder.path("a.bpk"), llama(16, 4, 2));
     save(&made(&architecture, 1), &architecture, &path).unwrap();
     let device = Device::flex().autodiff();
@@ -133,7 +103,7 @@ fn loaded_weights_are_trained_like_any() {
 
 #[test]
 fn weights_of_another_network_are_refused_with_every_difference() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let saved = llama(16, 4, 2);
     for name in ["a.bpk", "a.safetensors"] {
         save(&made(&saved, 1), &saved, &folder.path(name)).unwrap();
@@ -186,7 +156,7 @@ fn weights_of_another_network_are_refused_with_every_difference() {
 
 #[test]
 fn oversized_headers_are_refused_before_allocation() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let path = folder.path("a.safetensors");
     let file = |length: u64, header: &str| {
         let bytes = [&length.to_le_bytes(), header.as_bytes()].concat();
@@ -213,7 +183,7 @@ fn oversized_headers_are_refused_before_allocation() {
 
 #[test]
 fn a_torn_or_foreign_file_is_refused_wherever_it_is_torn() {
-    let (folder, architecture) = (Folder::new(), mlp(&[5]));
+    let (folder, architecture) = (TestFolder::new(), mlp(&[5]));
     for path in ["bpk", "safetensors"].map(|ending| folder.path(&format!("torn.{ending}"))) {
         save(&made(&architecture, 1), &architecture, &path).unwrap();
         let whole = fs::read(&path).unwrap();
@@ -236,7 +206,7 @@ fn a_torn_or_foreign_file_is_refused_wherever_it_is_torn() {
 
 #[test]
 fn names_and_places_that_cannot_be_are_told_before_a_run() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     fs::create_dir(folder.path("folder.bpk")).unwrap();
     // A path that not even root can write to.
     fs::create_dir(folder.path("b.bpk.partial")).unwrap();
@@ -257,18 +227,18 @@ fn names_and_places_that_cannot_be_are_told_before_a_run() {
     }
     assert!(can_save(Path::new("a.bpk")).is_ok());
     // Asking leaves nothing behind, and saving leaves the file alone.
-    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
     for _ in 0..2 {
         save(&made(&mlp(&[]), 1), &mlp(&[]), &folder.path("a.bpk")).unwrap();
     }
-    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 3);
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 3);
     let message = refusal(&mlp(&[]), &folder.path("none.bpk"));
     assert!(message.contains("none.bpk"), "{message}");
 }
 
 #[test]
 fn artifacts_are_saved_without_overwriting() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let learned = DataConfig::new(Dataset::Spiral, 0);
     let spiral = Architecture::Mlp(MlpConfig {
         inputs: learned.features(),

@@ -1,24 +1,14 @@
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use super::*;
 use crate::data::Dataset;
+use crate::data::tests::{Halves, labelled};
+use crate::test_folder::TestFolder;
 
-/// A folder of its own, removed when the test ends.
-struct Folder(PathBuf);
+struct Folder(TestFolder);
 
 impl Folder {
-    fn empty() -> Self {
-        static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let name =
-            format!("mlsys-idx-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir(&path).expect("a fresh folder");
-        Self(path)
-    }
-
     /// Thirty images to train on and twelve to test on. Image i of a file is grey i all over, label i % 10.
     fn good() -> Self {
-        let folder = Self::empty();
+        let folder = Self(TestFolder::new());
         for (stem, count) in [("train", 30), ("t10k", 12)] {
             folder.write(&format!("{stem}-images-idx3-ubyte"), &images(count));
             folder.write(&format!("{stem}-labels-idx1-ubyte"), &labels(count));
@@ -27,26 +17,19 @@ impl Folder {
     }
 
     fn write(&self, name: &str, bytes: &[u8]) {
-        fs::write(self.0.join(name), bytes).expect("a file in the test's own folder");
+        fs::write(self.0.path(name), bytes).expect("a file in the test's own folder");
     }
 
     fn rename(&self, from: &str, to: &str) {
-        fs::rename(self.0.join(from), self.0.join(to)).expect("a file in the test's own folder");
+        fs::rename(self.0.path(from), self.0.path(to)).expect("a file in the test's own folder");
     }
 
     fn remove(&self, name: &str) {
-        fs::remove_file(self.0.join(name)).expect("a file in the test's own folder");
+        fs::remove_file(self.0.path(name)).expect("a file in the test's own folder");
     }
 
     fn load(&self) -> Result<Halves, DataError> {
-        load(&config(Some(self.0.clone())))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What cannot be removed is left to the system's own cleaning of its temporary folder.
-        drop(fs::remove_dir_all(&self.0));
+        load(&config(Some(self.0.path("")))).map(labelled)
     }
 }
 
@@ -99,15 +82,15 @@ fn the_seed_chooses_the_images_and_a_dot_may_stand_in_the_names() {
         folder.rename(&format!("{name}-idx3-ubyte"), &format!("{name}.idx3-ubyte"));
     }
     assert_eq!(folder.load().expect("good files"), first);
-    let other = DataConfig { seed: 2, ..config(Some(folder.0.clone())) };
-    assert_ne!(load(&other).expect("good files").train, first.train);
+    let other = DataConfig { seed: 2, ..config(Some(folder.0.path(""))) };
+    assert_ne!(labelled(load(&other).expect("good files")).train, first.train);
 }
 
 #[test]
 fn noise_is_added_to_pixels_read_from_files() {
     let folder = Folder::good();
-    let noisy = DataConfig { noise: 0.5, ..config(Some(folder.0.clone())) };
-    let noisy = load(&noisy).expect("good files").train;
+    let noisy = DataConfig { noise: 0.5, ..config(Some(folder.0.path(""))) };
+    let noisy = labelled(load(&noisy).expect("good files")).train;
     assert_ne!(noisy, folder.load().expect("good files").train);
     assert!(noisy.inputs.iter().all(|pixel| (0.0..=1.0).contains(pixel)));
 }
@@ -123,7 +106,7 @@ fn fault(name: &str, bytes: &[u8]) -> IdxFault {
     let DataError::File { path, fault } = error else {
         panic!("{error:?}");
     };
-    assert_eq!(path, folder.0.join(name));
+    assert_eq!(path, folder.0.path(name));
     fault
 }
 
@@ -174,7 +157,7 @@ fn without_a_folder_the_error_says_how_to_name_one() {
     assert_eq!(error, DataError::NoFolder);
     assert!(error.to_string().contains("--data-dir"));
     let folder = Folder::good();
-    for wrong in [folder.0.join("nowhere"), folder.0.join(LABELS)] {
+    for wrong in [folder.0.path("nowhere"), folder.0.path(LABELS)] {
         let error = load(&config(Some(wrong.clone()))).expect_err("not a folder");
         assert!(matches!(&error, DataError::FolderUnreadable { folder, .. } if *folder == wrong));
         assert!(error.to_string().contains(&*wrong.to_string_lossy()), "{error}");
@@ -209,7 +192,7 @@ fn files_that_do_not_fit_are_refused_with_the_reason() {
         (
             |folder| {
                 folder.remove(LABELS);
-                fs::create_dir(folder.0.join(LABELS)).expect("a fresh folder");
+                fs::create_dir(folder.0.path(LABELS)).expect("a fresh folder");
             },
             &["not a plain file"],
         ),

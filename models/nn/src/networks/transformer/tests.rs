@@ -1,5 +1,6 @@
 //! What a decoder promises, that it equals a plain one, and that its gradients are right.
 
+use crate::baseline::Sizes;
 use crate::networks::transformer::tests::reference::rotated;
 use crate::networks::transformer::{Positions, Transformer, TransformerConfig};
 use crate::networks::{Architecture, Initialization, Network, cross_entropy};
@@ -9,15 +10,7 @@ mod gradients;
 pub(crate) mod reference;
 
 fn config(heads: usize, kv_heads: usize) -> TransformerConfig {
-    TransformerConfig {
-        vocab: 11,
-        width: 16,
-        depth: 2,
-        heads,
-        kv_heads,
-        ffn: TransformerConfig::gated(16),
-        context: 7,
-    }
+    Sizes { width: 16, heads, kv_heads, context: 7, ..Sizes::default() }.config(11)
 }
 
 fn transformer(config: TransformerConfig, device: &Device) -> Transformer {
@@ -70,18 +63,6 @@ fn turning_is_the_conventional_one_and_the_first_position_stays() {
 
 // What every decoder of this kind promises, whatever its weights.
 
-fn default() -> TransformerConfig {
-    TransformerConfig {
-        vocab: 64,
-        width: 32,
-        depth: 2,
-        heads: 4,
-        kv_heads: 2,
-        ffn: TransformerConfig::gated(32),
-        context: 32,
-    }
-}
-
 #[test]
 fn gated_layers_are_two_thirds_as_wide_rounded_up() {
     let widths = [16, 32, 64, 4096].map(TransformerConfig::gated);
@@ -93,7 +74,7 @@ fn before_training_every_token_is_as_likely_as_any() {
     let device = Device::flex();
     let sequence: Vec<i32> = (0..64).map(|index| index * 37 % 64).collect();
     let inputs = tokens(&sequence, 2, &device);
-    let logits = transformer(default(), &device).forward(inputs.clone());
+    let logits = transformer(Sizes::default().config(64), &device).forward(inputs.clone());
     let loss = cross_entropy(logits.flatten(0, 1), inputs.flatten(0, 1));
     let loss = loss.into_scalar::<f64>();
     assert!((loss - 64_f64.ln()).abs() < 0.1, "{loss}");

@@ -98,7 +98,7 @@ fn stirred(architecture: &Architecture) -> Transformer {
 
 #[test]
 fn exported_llama_matches_hugging_face_conventions() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     for (heads, kv_heads) in [(4, 2), (4, 4), (2, 1)] {
         let (path, architecture) = (folder.path("a.safetensors"), llama(16, heads, kv_heads));
         let network = Network::Transformer(stirred(&architecture));
@@ -126,7 +126,7 @@ fn exported_llama_matches_hugging_face_conventions() {
 
 #[test]
 fn other_networks_go_out_in_the_order_of_pytorch() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let path = folder.path("a.safetensors");
     let network = made(&mlp(&[5]), 1);
     save(&network, &mlp(&[5]), &path).unwrap();

@@ -130,14 +130,7 @@ fn indices(values: &[i32]) -> Tensor<1, Int> {
 
 #[test]
 fn non_linear_functions() {
-    for function in [
-        Activation::Relu,
-        Activation::Tanh,
-        Activation::Sigmoid,
-        Activation::Gelu,
-        Activation::Silu,
-        Activation::Identity,
-    ] {
+    for function in Activation::ALL {
         check(&format!("{function:?}"), [3, 4], |x| function.apply(x));
     }
     check("softmax", [3, 4], |x| activation::softmax(x, 1));
