@@ -101,9 +101,8 @@ pub fn gather(row: &[f32], ranges: &[Range<usize>]) -> Vec<f32> {
 pub fn scatter(row: &mut [f32], ranges: &[Range<usize>], numbers: &[f32]) {
     let mut rest = numbers;
     for range in ranges {
-        if let (Some(own), Some((piece, after))) =
-            (row.get_mut(range.clone()), rest.split_at_checked(range.len()))
-        {
+        let own = row.get_mut(range.clone()).zip(rest.split_at_checked(range.len()));
+        if let Some((own, (piece, after))) = own {
             own.copy_from_slice(piece);
             rest = after;
         }

@@ -8,7 +8,7 @@ pub use crate::networks::filters::{
 };
 pub use crate::networks::gradient_check::{gradient, in_f64, max_error, perturbed};
 #[cfg(test)]
-pub(crate) use crate::networks::transformer::tests::reference::{Matrix, Plain, PlainBlock};
+pub(crate) use crate::networks::transformer::tests::reference::{Matrix, Plain, PlainBlock, Stir};
 pub use crate::networks::transformer::{
     Attention, Block, CheckpointedPass, ForwardTrace, MASKED_SCORE, Positions, RMS_EPSILON,
     ROTARY_BASE, RmsNorm, SwiGlu, TokenPositions, Transformer, TransformerConfig,

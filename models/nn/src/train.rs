@@ -64,21 +64,14 @@ pub fn data_error(error: DataError) -> LabError {
 pub fn training_bytes(architecture: &Architecture, activations: Activations, knobs: &Knobs) -> u64 {
     // Weights, gradients, the first weights and the next ones, besides the optimizer's moments.
     let copies = 4 + knobs.rule.moments();
-    let kept = kept_numbers(architecture, activations, knobs);
-    4 * (copies * architecture.parameters() + 2 * kept)
-}
-
-fn kept_numbers(architecture: &Architecture, activations: Activations, knobs: &Knobs) -> u64 {
     let batch = knobs.batch_size as u64;
-    match (architecture, activations) {
+    let mut kept = architecture.kept_numbers(knobs.activation, batch);
+    if let (Architecture::Transformer(config), Activations::OfBlocks) = (architecture, activations)
+    {
         // Of all blocks the inputs, and of one, which runs again, everything.
-        (Architecture::Transformer(config), Activations::OfBlocks) => {
-            let one = Architecture::Transformer(TransformerConfig { depth: 1, ..config.clone() });
-            let inputs = config.depth * config.context * config.width;
-            batch * inputs as u64 + one.kept_numbers(knobs.activation, batch)
-        }
-        (architecture, Activations::Kept | Activations::Recomputed | Activations::OfBlocks) => {
-            architecture.kept_numbers(knobs.activation, batch)
-        }
+        let one = Architecture::Transformer(TransformerConfig { depth: 1, ..config.clone() });
+        let inputs = config.depth * config.context * config.width;
+        kept = batch * inputs as u64 + one.kept_numbers(knobs.activation, batch);
     }
+    4 * (copies * architecture.parameters() + 2 * kept)
 }

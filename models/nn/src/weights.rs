@@ -65,11 +65,10 @@ pub fn can_save(path: &Path) -> Result<(), WeightsError> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         Some(_) | None => Path::new("."),
     };
-    let found = fs::metadata(folder).and_then(|found| match found.is_dir() {
-        true => Ok(()),
-        false => Err(io::Error::from(io::ErrorKind::NotADirectory)),
-    });
-    found.map_err(|error| file_error(folder, error))?;
+    let found = fs::metadata(folder).map_err(|error| file_error(folder, error))?;
+    if !found.is_dir() {
+        return Err(file_error(folder, io::ErrorKind::NotADirectory.into()));
+    }
     let partial = partial(path);
     match fs::File::create_new(&partial) {
         Ok(_) => {

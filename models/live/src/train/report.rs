@@ -83,7 +83,7 @@ impl Session {
         }
         if self.knobs.timing == Timing::Phases {
             for phase in Phase::ALL {
-                known(run, phase.metric(), self.times.seconds_of(phase));
+                known(run, phase.name(), self.times.seconds_of(phase));
             }
         }
     }

@@ -176,10 +176,9 @@ impl Description<'_> {
         let samples = self.parsed("samples")?;
         Ok(DataConfig {
             // A text is taken whole.
-            samples: if dataset == Dataset::Text {
-                samples
-            } else {
-                bounded("samples", samples, MOST_SAMPLES)?
+            samples: match dataset == Dataset::Text {
+                true => samples,
+                false => bounded("samples", samples, MOST_SAMPLES)?,
             },
             noise: self.parsed("noise")?,
             jitter: self.parsed("jitter")?,
@@ -203,11 +202,8 @@ impl Description<'_> {
                 });
                 let hidden: Vec<usize> = sizes.collect::<Result<_, DecodeError>>()?;
                 bounded("depth", hidden.len(), DEEPEST)?;
-                Ok(Architecture::Mlp(MlpConfig {
-                    inputs: size("inputs")?,
-                    hidden,
-                    outputs: size("outputs")?,
-                }))
+                let (inputs, outputs) = (size("inputs")?, size("outputs")?);
+                Ok(Architecture::Mlp(MlpConfig { inputs, hidden, outputs }))
             }
             "cnn" => Ok(Architecture::Cnn(CnnConfig {
                 edge: bounded("edge", size("edge")?, DEEPEST)?,

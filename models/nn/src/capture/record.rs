@@ -281,10 +281,8 @@ impl ModuleVisitor for Update {
     fn visit_float<const D: usize>(&mut self, _: &Param<Tensor<D>>) {
         let index = self.seen;
         self.seen += 1;
-        let Some((leaf, Some(gradient))) = self.leaves.get(index).zip(self.gradients.get(index))
-        else {
-            return;
-        };
+        let leaf = self.leaves.get(index).zip(self.gradients.get(index));
+        let Some((leaf, Some(gradient))) = leaf else { return };
         let weights = Tensor::<D>::from_primitive::<Capture>(leaf.clone());
         let gradient = Tensor::<D>::from_primitive::<Capture>(gradient.clone());
         let at = (&mut self.markers, index);

@@ -102,14 +102,11 @@ impl Node {
 impl Table {
     pub fn new(forward: &Forward, training: &Training) -> Result<Self, RecordError> {
         let mut builder = Builder::default();
-        for id in forward.values.keys() {
-            builder.sources.insert(*id, Source::Constant);
-        }
+        let parameters = forward.parameters.iter().zip(0..);
+        builder.sources.extend(forward.values.keys().map(|id| (*id, Source::Constant)));
+        builder.sources.extend(parameters.map(|(own, index)| (own.id, Source::Parameter(index))));
         builder.sources.insert(forward.input, Source::Input);
         builder.sources.insert(forward.labels, Source::Labels);
-        for (index, parameter) in forward.parameters.iter().enumerate() {
-            builder.sources.insert(parameter.id, Source::Parameter(index));
-        }
         let mut pass = StepPhase::Forward;
         let mut nodes_of = vec![None; forward.operations.len()];
         for (index, operation) in forward.operations.iter().enumerate() {
@@ -228,11 +225,9 @@ impl Builder {
 
     /// Adds the backward pass and the updates; their reads of forward tensors are those of the forward table.
     fn add_training(&mut self, training: &Training, nodes_of: &[Option<usize>]) {
-        for (id, same) in &training.same {
-            if let Some(&place) = self.places.get(id) {
-                self.places.insert(*same, place);
-            }
-        }
+        let places = training.same.iter().map(|(id, same)| Some((*same, *self.places.get(id)?)));
+        let places: Vec<_> = places.flatten().collect();
+        self.places.extend(places);
         for (part, operation) in &training.operations {
             match part {
                 RecordedPhase::Forward(index) => self.add_inside(operation, nodes_of[*index]),
@@ -240,9 +235,8 @@ impl Builder {
                     self.add(operation, StepPhase::Backward);
                 }
                 RecordedPhase::Warming => {
-                    for out in operation.outputs() {
-                        self.sources.insert(out.id, Source::Moment);
-                    }
+                    let moments = operation.outputs().map(|out| (out.id, Source::Moment));
+                    self.sources.extend(moments);
                 }
                 RecordedPhase::Update(parameter) => {
                     self.add(operation, StepPhase::Update(*parameter));

@@ -68,35 +68,35 @@ impl Vocabulary {
         self.spelling != Spelling::Numbers
     }
 
-    /// The tokens of a text; what is not in the vocabulary is left out.
-    pub fn tokens(&self, text: &str) -> Vec<i32> {
+    /// The symbols of a text with their tokens: characters, or words where tokens are numbers.
+    fn symbols<'a>(
+        &'a self,
+        text: &'a str,
+    ) -> Box<dyn Iterator<Item = (&'a str, Option<i32>)> + 'a> {
         match &self.spelling {
             Spelling::Characters(tokens) => {
-                text.chars().filter_map(|c| tokens.get(&c).copied()).collect()
+                Box::new(text.char_indices().map(|(place, c)| {
+                    (&text[place..place + c.len_utf8()], tokens.get(&c).copied())
+                }))
             }
-            Spelling::Numbers => {
-                let known = |word: &str| self.names.iter().position(|name| name == word);
-                let numbers = text.split_whitespace().filter_map(known);
-                numbers.map(|index| index as i32).collect()
-            }
+            Spelling::Numbers => Box::new(text.split_whitespace().map(|word| {
+                let known = self.names.iter().position(|name| name == word);
+                (word, known.map(|index| index as i32))
+            })),
         }
+    }
+
+    /// The tokens of a text; what is not in the vocabulary is left out.
+    pub fn tokens(&self, text: &str) -> Vec<i32> {
+        self.symbols(text).filter_map(|(_, token)| token).collect()
     }
 
     /// The first symbol of a text that is not in the vocabulary, and its place: which character, or which word where tokens
     /// are numbers, counted from 1.
     pub fn strange(&self, text: &str) -> Option<(usize, String)> {
-        let (place, symbol) = match &self.spelling {
-            Spelling::Characters(tokens) => {
-                let found = text.chars().position(|c| !tokens.contains_key(&c))?;
-                (found, text.chars().nth(found).map(String::from)?)
-            }
-            Spelling::Numbers => {
-                let known = |word: &str| self.names.iter().any(|name| name == word);
-                let found = text.split_whitespace().position(|word| !known(word))?;
-                (found, text.split_whitespace().nth(found).map(str::to_owned)?)
-            }
-        };
-        Some((place + 1, symbol))
+        let mut symbols = (1..).zip(self.symbols(text));
+        let unknown = symbols.find(|(_, (_, token))| token.is_none());
+        unknown.map(|(place, (symbol, _))| (place, symbol.to_owned()))
     }
 
     pub fn text(&self, tokens: &[i32]) -> String {

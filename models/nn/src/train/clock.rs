@@ -6,27 +6,17 @@ use std::time::Instant;
 use burn::tensor::Device;
 
 use crate::train::Timing;
-use mlsys_lab::median;
+use mlsys_lab::{median, named_enum};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Assembling the batch and copying it to the device.
-    Data,
-    Forward,
-    Backward,
-    Update,
-}
-
-impl Phase {
-    pub const ALL: [Self; 4] = [Self::Data, Self::Forward, Self::Backward, Self::Update];
-
-    pub fn metric(self) -> &'static str {
-        match self {
-            Self::Data => "data_seconds",
-            Self::Forward => "forward_seconds",
-            Self::Backward => "backward_seconds",
-            Self::Update => "update_seconds",
-        }
+named_enum! {
+    /// A phase of a step by its metric.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Phase {
+        /// Assembling the batch and copying it to the device.
+        Data = "data_seconds",
+        Forward = "forward_seconds",
+        Backward = "backward_seconds",
+        Update = "update_seconds",
     }
 }
 

@@ -56,13 +56,9 @@ impl EvaluationSet {
             let hits = predicted.clone().equal(labels.clone()).int().float();
             let mean_loss = cross_entropy(logits, labels.clone());
             // All in one transfer.
-            let found: Vec<f64> = Tensor::cat(vec![mean_loss, hits, predicted.float()], 0)
-                .into_data()
-                .iter::<f64>()
-                .collect();
-            let Some((mean_loss, found)) = found.split_first() else {
-                continue;
-            };
+            let found = Tensor::cat(vec![mean_loss, hits, predicted.float()], 0).into_data();
+            let found: Vec<f64> = found.iter::<f64>().collect();
+            let Some((mean_loss, found)) = found.split_first() else { continue };
             let (hits, predicted) = found.split_at(found.len() / 2);
             loss += mean_loss * hits.len() as f64;
             all_hits.extend(hits.iter().map(|&hit| hit > 0.5));

@@ -41,12 +41,8 @@ pub(super) fn decode(
     if theirs == ours {
         return Ok(loaded.network);
     }
-    let heads = |[heads, kv_heads]: [i64; 2]| format!("{heads} heads and {kv_heads} kv_heads");
-    Err(DecodeError::Misfit(vec![format!(
-        "{} in the file, {} in this network",
-        heads(theirs),
-        heads(ours)
-    )]))
+    let [theirs, ours] = [theirs, ours].map(|[all, kv]| format!("{all} heads and {kv} kv_heads"));
+    Err(DecodeError::Misfit(vec![format!("{theirs} in the file, {ours} in this network")]))
 }
 
 fn saved(network: Network, architecture: &Architecture) -> Saved {

@@ -9,7 +9,7 @@ use super::*;
 use crate::baseline::Sizes;
 use crate::data::{DataConfig, Dataset};
 use crate::networks::{
-    Activation, CnnConfig, Initialization, Inputs, MlpConfig, Transformer, TransformerConfig,
+    Activation, CnnConfig, Initialization, Inputs, MlpConfig, TransformerConfig,
 };
 use crate::test_folder::TestFolder;
 

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use ::safetensors::{Dtype, SafeTensors};
-use burn::module::Param;
+use burn::module::Module;
 
 use super::*;
-use crate::networks::{Matrix, Plain, PlainBlock};
+use crate::networks::{Matrix, Plain, PlainBlock, Stir};
 
 /// The same network, as another program would compute it: from names, shapes and conventions of a Llama model alone.
 struct Theirs {
@@ -80,28 +80,12 @@ impl Theirs {
     }
 }
 
-/// A llama whose norms are not all one.
-fn stirred(architecture: &Architecture) -> Transformer {
-    let Network::Transformer(mut transformer) = made(architecture, 1) else {
-        panic!("another network")
-    };
-    for (index, block) in transformer.blocks.iter_mut().enumerate() {
-        let wave = |shift: f32| {
-            let scale: Vec<f32> = (0..16).map(|i| 1.0 + (i as f32 + shift).sin() / 2.0).collect();
-            Param::from_data(TensorData::new(scale, [16]), &Device::flex())
-        };
-        block.attention_norm.scale = wave(index as f32);
-        block.mlp_norm.scale = wave(index as f32 + 7.0);
-    }
-    transformer
-}
-
 #[test]
 fn exported_llama_matches_hugging_face_conventions() {
     let folder = TestFolder::new();
     for (heads, kv_heads) in [(4, 2), (4, 4), (2, 1)] {
         let (path, architecture) = (folder.path("a.safetensors"), llama(16, heads, kv_heads));
-        let network = Network::Transformer(stirred(&architecture));
+        let network = made(&architecture, 1).map(&mut Stir(0));
         save(&network, &architecture, &path).unwrap();
         let ours = answers(&network, &architecture);
         let theirs = Theirs::read(&path);

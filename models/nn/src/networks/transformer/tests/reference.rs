@@ -166,7 +166,7 @@ const FIRST: [i32; 7] = [3, 1, 4, 1, 5, 9, 2];
 const SECOND: [i32; 7] = [6, 5, 3, 5, 10, 0, 7];
 
 /// Moves every weight a little, so that the factors of norms are not all one.
-struct Stir(usize);
+pub(crate) struct Stir(pub(crate) usize);
 
 impl ModuleMapper for Stir {
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
