@@ -58,7 +58,6 @@ pub fn transformer(params: &Params) -> Result<TransformerConfig, LabError> {
 }
 
 impl Model {
-    /// A transformer on symbols of a chain.
     pub fn transformer(config: TransformerConfig, seed: u64) -> Result<Self, LabError> {
         let data = DataConfig {
             context: config.context,
@@ -68,7 +67,6 @@ impl Model {
         Self::new(Architecture::Transformer(config), &data)
     }
 
-    /// A network with one hidden layer on images of digits.
     pub fn digits(seed: u64) -> Result<Self, LabError> {
         let data = DataConfig::new(Dataset::Digits, seed);
         let config = MlpConfig { inputs: data.features(), hidden: vec![UNITS], outputs: 10 };

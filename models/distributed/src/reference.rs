@@ -120,7 +120,6 @@ pub fn relative_difference(a: &[f32], b: &[f32]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker_pool::timeout;
 
     #[test]
     fn differences_are_maxima_and_nan_is_infinite() {
@@ -129,19 +128,5 @@ mod tests {
         assert_eq!(relative_difference(&[0.0], &[0.0]), 0.0);
         assert_eq!(difference(&[f32::NAN], &[1.0]), f64::INFINITY);
         assert_eq!(difference(&[1.0], &[1.0, 2.0]), f64::INFINITY);
-    }
-
-    #[test]
-    fn a_worker_on_a_thread_of_its_own_trains_the_model() {
-        let model = Model::digits(1).unwrap();
-        let context = WorkerContext { device: Device::flex(), place: "cpu".to_owned() };
-        let limit = timeout(0.0);
-        let mut alone = Reference::start(DeviceId::CPU, context, &model, Rule::Sgd, limit).unwrap();
-        let indices: Vec<usize> = (0..64).collect();
-        let mut losses = Vec::new();
-        for step in 1..=30 {
-            losses.push(alone.step(step, &indices, 0.1, || false).unwrap().loss);
-        }
-        assert!(losses[29] < 0.5 * losses[0], "{losses:?}");
     }
 }

@@ -21,7 +21,6 @@ pub use payload::Payload;
 /// What a message is about: the kind of thing, and which of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
-    /// Such as "chunk of the gradient".
     pub what: &'static str,
     /// Which one: with sender, receiver and `what` it names one message of a step.
     pub index: usize,
@@ -102,7 +101,6 @@ pub fn endpoints(
 }
 
 impl Endpoint {
-    /// The worker's number, from 0.
     pub fn rank(&self) -> usize {
         self.rank
     }

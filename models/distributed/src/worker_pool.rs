@@ -57,7 +57,6 @@ pub fn contexts(run: &Run<'_>, workers: usize) -> Result<Vec<WorkerContext>, Ste
 
 #[derive(Clone, Debug)]
 pub struct WorkerSpec {
-    /// Its number, from 0.
     pub rank: usize,
     pub workers: usize,
     /// Its device, without autodiff.
@@ -195,8 +194,7 @@ impl<W: Worker> WorkerPool<W> {
     ) -> LabError {
         let missing = found.iter().position(Option::is_none);
         // As they were before they heard of the end.
-        let doing: Vec<Activity> =
-            (0..self.workers()).map(|rank| self.ledger.doing(rank)).collect();
+        let doing = (0..self.workers()).map(|rank| self.ledger.doing(rank)).collect();
         self.abort();
         let begun = Instant::now();
         while let Ok((rank, answer)) =
@@ -207,15 +205,9 @@ impl<W: Worker> WorkerPool<W> {
             }
         }
         let failure = FailureReport { step, waited: self.ledger.timeout(), missing, errors, doing };
-        let reason = failure.sentence(|rank| self.name(rank));
+        let name = |rank: usize| format!("worker {rank} ({})", self.contexts[rank].place);
+        let reason = failure.sentence(name);
         LabError::Failed { device: self.id, reason }
-    }
-
-    fn name(&self, rank: usize) -> String {
-        match self.contexts.get(rank) {
-            Some(context) => format!("worker {rank} ({})", context.place),
-            None => format!("worker {rank}"),
-        }
     }
 
     fn abort(&self) {

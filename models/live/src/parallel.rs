@@ -1,8 +1,9 @@
-//! What the labs that split training over workers share: pictures of traffic and memory.
+//! What the labs that split training over workers share: sizes, the modelled clock, and the picture of traffic.
 
 use mlsys_distributed::model::Model;
 use mlsys_distributed::transport::Traffic;
-use mlsys_lab::frame::{HeatMap, Stack, Stacks};
+use mlsys_lab::frame::HeatMap;
+use mlsys_lab::picture::heat_map;
 use mlsys_lab::{Frame, Run};
 use mlsys_sim::network::Network;
 
@@ -19,35 +20,21 @@ pub(crate) fn traffic(traffic: &Traffic, names: Vec<String>, own: f32, legend: &
     let pairs = (0..workers).flat_map(|from| (0..workers).map(move |to| (from, to)));
     let bytes = |(from, to)| if from == to { own } else { traffic.flow(from, to).bytes as f32 };
     let cells: Vec<f32> = pairs.map(bytes).collect();
+    let high = cells.iter().copied().fold(1.0, f32::max);
     Frame::HeatMap(HeatMap {
-        columns: workers,
-        rows: workers,
-        low: 0.0,
-        high: cells.iter().copied().fold(1.0, f32::max),
-        cells,
-        x: (0.0, workers as f32),
-        y: (0.0, workers as f32),
         column_labels: names.clone(),
         row_labels: names,
-        points: Vec::new(),
-        legend: legend.to_owned(),
+        ..heat_map([workers; 2], cells, (0.0, high), legend)
     })
 }
 
-/// A worker's memory, bytes by part.
-pub(crate) fn stack<const N: usize>(label: String, bytes: [f64; N], remark: String) -> Stack {
-    Stack { label, values: bytes.map(Some).to_vec(), remark }
-}
-
-/// Memory of each worker by part.
-pub(crate) fn memory<const N: usize>(parts: [&str; N], stacks: Vec<Stack>, note: &str) -> Frame {
-    Frame::Stacks(Stacks {
-        unit: "bytes".to_owned(),
-        parts: parts.map(str::to_owned).to_vec(),
-        stacks,
-        limit: None,
-        note: note.to_owned(),
-    })
+/// Reports the modelled seconds of computing, of messages, and of a step.
+pub(crate) fn report_clock(run: &mut Run<'_>, seconds: [f64; 3], speedup: f64) {
+    let [compute, communication, step] = seconds;
+    run.scalar("compute_seconds", compute);
+    run.scalar("communication_seconds", communication);
+    run.scalar("step_seconds", step);
+    run.scalar("speedup", speedup);
 }
 
 /// The network of knobs until [`Network::read`] has read its parameters, which a link sets from a table.

@@ -54,7 +54,6 @@ fn pool(workers: usize, timeout: Duration) -> WorkerPool<Adder> {
     .unwrap()
 }
 
-/// What the run says when one worker does something else than its step.
 fn failure(order: Do, at: usize, timeout: Duration) -> String {
     let mut pool = pool(3, LONG);
     // A step that goes well: from here on every thread is up, however busy the machine.

@@ -2,7 +2,6 @@
 
 use mlsys_nn::networks::{FilterCost, FilterShape, ReceptiveField};
 
-/// A block that sees a square of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Standard,

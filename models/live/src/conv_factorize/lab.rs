@@ -125,17 +125,15 @@ impl Setup {
 fn forms(wanted: &[Value]) -> Result<Vec<Form>, LabError> {
     let wrong = |message: String| LabError::contradiction(["factorizations"], message);
     let names = Form::ALL.map(Form::name);
+    let known = names.join(", ");
     let mut forms = Vec::with_capacity(wanted.len());
     for value in wanted {
         let name = value.as_str().unwrap_or("");
         let Some(form) = Form::ALL.into_iter().find(|form| form.name() == name) else {
-            let shown = match value.as_str() {
-                Some(name) => format!("'{}'", name.escape_debug()),
-                None => value.to_string(),
-            };
-            let hint = nearest(name, names)
-                .map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
-            let known = names.join(", ");
+            let quoted = value.as_str().map(|name| format!("'{}'", name.escape_debug()));
+            let shown = quoted.unwrap_or_else(|| value.to_string());
+            let hint = nearest(name, names).map(|near| format!("; did you mean '{near}'?"));
+            let hint = hint.unwrap_or_default();
             return Err(wrong(format!("{shown} is no variant{hint} (there are {known})")));
         };
         if forms.contains(&form) {
@@ -144,7 +142,6 @@ fn forms(wanted: &[Value]) -> Result<Vec<Form>, LabError> {
         forms.push(form);
     }
     if forms.is_empty() {
-        let known = names.join(", ");
         return Err(wrong(format!("there is nothing to train; name at least one of {known}")));
     }
     Ok(forms)
@@ -197,7 +194,6 @@ fn shares(from: usize, to: usize) -> Vec<Vec<(usize, f32)>> {
     (0..to).map(pixel).collect()
 }
 
-/// Steps between two looks at the accuracy.
 const JUDGED: u64 = 20;
 
 fn count(run: &mut Run<'_>, setup: &Setup) {
@@ -239,7 +235,6 @@ struct Session {
     train: Examples,
     judged: EvaluationSet,
     steps: Steps,
-    /// The step after which accuracy was looked at last.
     looked: u64,
 }
 

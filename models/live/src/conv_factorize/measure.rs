@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use burn::tensor::{Device, Tensor};
-use mlsys_device::meter::{Meter, Precision, Workload, computing};
+use burn::tensor::Tensor;
+use mlsys_device::meter::{Meter, Precision, computing};
 use mlsys_device::timing::{Pace, RepeatTimer};
-use mlsys_lab::{DeviceId, LabError, Run};
+use mlsys_lab::{LabError, Run};
 use mlsys_nn::networks::{
     Activation, Filter, FilterCost, FilterShape, Initialization, Initializer,
 };
 
 use super::Setup;
-use super::forms::Form;
+use super::forms::{Form, Sizes};
 use crate::roof::{Ceilings, Roof};
 
 const PACE: Pace = Pace {
@@ -55,14 +55,31 @@ impl Times {
         run.status("measuring the roof of this machine");
         let meter = Meter::open(run.device, Precision::Fp32)?;
         let mut ceilings = Ceilings::measure(&meter, None, || run.control.interrupted())?;
-        let id = run.device;
-        let mut work = Work::new(id, setup, meter.device());
+        let (id, device) = (run.device, meter.device());
+        let Sizes { size, .. } = setup.sizes;
+        // A batch for each number of channels. What the numbers are does not change what is done with them.
+        let mut inputs: HashMap<usize, Tensor<4>> = HashMap::new();
         let mut clocks = Vec::new();
         for &form in &setup.forms {
             run.status(format!("warming up {}", form.name()));
-            for piece in work.pieces(form, setup) {
-                let clock = RepeatTimer::warm_up(piece.forward, PACE)?;
-                clocks.push((form, piece.layer, clock));
+            let shapes = form.layers(&setup.sizes);
+            let mut initial = Initializer::new(Initialization::He, setup.seed, device);
+            let filters: Vec<Filter> = shapes.iter().map(|x| x.init(&mut initial)).collect();
+            // Every layer by its place from 1, and the whole block.
+            let layers = shapes.iter().zip(&filters).enumerate().map(|(index, (shape, filter))| {
+                (Some((index + 1, *shape)), shape, vec![filter.clone()], Activation::Identity)
+            });
+            let block =
+                shapes.first().map(|first| (None, first, filters.clone(), Activation::Relu));
+            for (layer, first, filters, activation) in layers.chain(block) {
+                let shape = [setup.batch_size, first.channels_in, size, size];
+                let images = inputs.entry(first.channels_in);
+                let images = images.or_insert_with(|| Tensor::full(shape, 0.5, device)).clone();
+                let work = computing(device, id, move || {
+                    let through = |x, filter: &Filter| activation.apply(filter.forward(x));
+                    filters.iter().fold(images.clone(), through)
+                });
+                clocks.push((form, layer, RepeatTimer::warm_up(work, PACE)?));
             }
             if run.control.must_end().is_some() {
                 return Ok(times);
@@ -82,80 +99,15 @@ impl Times {
             let fastest = clock.times().seconds.iter().copied().reduce(f64::min);
             let seconds = fastest.unwrap_or(f64::NAN);
             match *layer {
-                Some((place, shape)) => times.layers.push(TimedLayer {
-                    form: *form,
-                    place,
-                    shape,
-                    cost: shape.cost(setup.sizes.size),
-                    seconds,
-                }),
+                Some((place, shape)) => {
+                    let cost = shape.cost(size);
+                    times.layers.push(TimedLayer { form: *form, place, shape, cost, seconds });
+                }
                 None => times.blocks.push((*form, seconds)),
             }
         }
         times.roof = Some(ceilings.roof());
         run.status("");
         Ok(times)
-    }
-}
-
-/// What is timed: a layer by its place from 1, or a whole block.
-struct Piece {
-    layer: Option<(usize, FilterShape)>,
-    forward: Box<dyn Workload>,
-}
-
-struct Work {
-    id: DeviceId,
-    device: Device,
-    batch_size: usize,
-    edge: usize,
-    inputs: HashMap<usize, Tensor<4>>,
-}
-
-impl Work {
-    fn new(id: DeviceId, setup: &Setup, device: &Device) -> Self {
-        Self {
-            id,
-            device: device.clone(),
-            batch_size: setup.batch_size,
-            edge: setup.sizes.size,
-            inputs: HashMap::new(),
-        }
-    }
-
-    fn pieces(&mut self, form: Form, setup: &Setup) -> Vec<Piece> {
-        let shapes = form.layers(&setup.sizes);
-        let mut initial = Initializer::new(Initialization::He, setup.seed, &self.device);
-        let filters: Vec<Filter> = shapes.iter().map(|x| x.init(&mut initial)).collect();
-        let mut pieces = Vec::new();
-        for (index, (shape, filter)) in shapes.iter().zip(&filters).enumerate() {
-            let forward = self.forward(shape, vec![filter.clone()], Activation::Identity);
-            pieces.push(Piece { layer: Some((index + 1, *shape)), forward });
-        }
-        if let Some(first) = shapes.first() {
-            let forward = self.forward(first, filters, Activation::Relu);
-            pieces.push(Piece { layer: None, forward });
-        }
-        pieces
-    }
-
-    fn forward(
-        &mut self,
-        first: &FilterShape,
-        filters: Vec<Filter>,
-        activation: Activation,
-    ) -> Box<dyn Workload> {
-        let images = self.input(first.channels_in);
-        computing(&self.device, self.id, move || {
-            let through = |x, filter: &Filter| activation.apply(filter.forward(x));
-            filters.iter().fold(images.clone(), through)
-        })
-    }
-
-    /// What the numbers are does not change what is done with them.
-    fn input(&mut self, channels: usize) -> Tensor<4> {
-        let shape = [self.batch_size, channels, self.edge, self.edge];
-        let made = || Tensor::full(shape, 0.5, &self.device);
-        self.inputs.entry(channels).or_insert_with(made).clone()
     }
 }

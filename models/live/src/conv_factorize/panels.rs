@@ -16,7 +16,6 @@ pub(super) const ALL: [(&str, Picture); 4] =
 
 const OUTLINED: &str = "h100-sxm5-80gb";
 
-/// Filters of one layer that are drawn; more would be too small.
 const MOST_FILTERS: usize = 32;
 
 /// Weights, operations and time over those of the standard block. The first two have one bar, for they go together: each
@@ -46,14 +45,12 @@ fn costs(session: &Session) -> Frame {
     bars("of standard", all.collect())
 }
 
-/// Milliseconds, to three digits.
 fn milliseconds(seconds: f64) -> String {
     let shown = 1e3 * seconds;
     let digits = (2.0 - shown.log10().floor()).clamp(0.0, 9.0);
     format!("{shown:.0$}", digits as usize)
 }
 
-/// What one output of each block sees, from its own pixel back through the layers.
 fn fields(session: &Session) -> Frame {
     let setup = &session.setup;
     // A margin around what the standard block sees.
@@ -92,7 +89,6 @@ fn fields(session: &Session) -> Frame {
     sequence(stills)
 }
 
-/// Each layer under the roof, by the work that a batch is for it.
 fn roofline(session: &Session) -> Frame {
     let images = session.setup.batch_size as u64;
     let forms = &session.setup.forms;

@@ -96,14 +96,12 @@ impl Masks {
             Scope::Layer => mask::by_layer(scores, choice.sparsity),
         };
         let of_layers = scores.iter().zip(&masks);
-        let of_layers = of_layers.map(|(scores, mask)| mask::threshold(scores, mask));
-        let thresholds: Vec<Option<f64>> = match choice.scope {
-            Scope::Layer => of_layers.collect(),
-            Scope::Global => {
-                let least = of_layers.flatten().min_by(f64::total_cmp);
-                vec![least; scores.len()]
-            }
-        };
+        let mut thresholds: Vec<Option<f64>> =
+            of_layers.map(|(scores, mask)| mask::threshold(scores, mask)).collect();
+        if choice.scope == Scope::Global {
+            let least = thresholds.iter().copied().flatten().min_by(f64::total_cmp);
+            thresholds.fill(least);
+        }
         Self { masks, units: self.units.clone(), thresholds }
     }
 
@@ -119,18 +117,13 @@ impl Masks {
 
     fn without(&self, kind: Kind, from: &Candidates<'_>, choice: Choice) -> Self {
         let parts = &from.body.parts;
-        let (places, norms): (Vec<usize>, Vec<Vec<f64>>) = self
-            .norms(from)
-            .into_iter()
-            .enumerate()
-            .filter(|(at, _)| parts[*at].kind == kind)
-            .unzip();
+        let norms = self.norms(from).into_iter().enumerate();
+        let (places, norms): (Vec<usize>, Vec<Vec<f64>>) =
+            norms.filter(|(at, _)| parts[*at].kind == kind).unzip();
+        let of_layer =
+            |norms: &Vec<f64>| mask::largest(norms, left(choice.sparsity, norms.len(), 1));
         let left = match choice.scope {
-            Scope::Layer => {
-                let left =
-                    |norms: &Vec<f64>| mask::largest(norms, left(choice.sparsity, norms.len(), 1));
-                norms.iter().map(left).collect()
-            }
+            Scope::Layer => norms.iter().map(of_layer).collect(),
             Scope::Global => best_of_all(&norms, choice.sparsity),
         };
         let mut units = self.units.clone();
@@ -210,7 +203,6 @@ const RATE: f64 = 0.003;
 pub(super) struct FineTuner {
     /// As executed: with zeros, or without the units that are gone.
     network: Network,
-    /// Its weights, in its own order.
     row: Vec<f32>,
     /// Which of them may be other than zero.
     stays: Vec<bool>,
@@ -287,10 +279,6 @@ impl FineTuner {
         let own = whole.iter().zip(&self.inside).filter(|(_, inside)| **inside);
         let own: Vec<f32> = own.map(|(number, _)| *number).collect();
         flat_params::with_weights(self.network(), &own)
-    }
-
-    pub(super) fn parameters(&self) -> usize {
-        self.row.len()
     }
 
     pub(super) fn weights(&self) -> &[f32] {

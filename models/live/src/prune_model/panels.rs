@@ -18,9 +18,9 @@ fn score(session: &Session) -> &'static str {
     if session.reads_tokens() { "minus validation loss, nats" } else { "accuracy" }
 }
 
-type Draw = fn(&Session) -> Frame;
+type Picture = fn(&Session) -> Frame;
 
-pub(super) const ALL: [(&str, Draw); 6] = [
+pub(super) const ALL: [(&str, Picture); 6] = [
     ("weights", images),
     ("histogram", histograms),
     ("layers", layers),
@@ -64,7 +64,6 @@ pub(super) enum Event {
     /// Those that are left were put back to initial values.
     Rewound,
     Tuned,
-    /// Rounding to this many bits.
     Rounded(u32),
 }
 
@@ -81,7 +80,6 @@ impl Sample {
     }
 }
 
-/// The accuracy over steps of fine-tuning: each pruning is a fall straight down.
 fn draw_recovery(session: &Session) -> Frame {
     let place = |sample: &Sample| (sample.step as f64, sample.accuracy);
     let named = |sample: &Sample, label: String| {
@@ -105,7 +103,6 @@ fn draw_recovery(session: &Session) -> Frame {
     )
 }
 
-/// A line for each format, points where they cross, and one for the network as it is.
 fn draw_size(session: &Session) -> Frame {
     let Some(curves) = &session.curves else {
         return Frame::Text("Nothing has been counted.".to_owned());
@@ -237,13 +234,10 @@ fn weights(session: &Session) -> Vec<Pane> {
     with.map(|((layer, mask), threshold)| {
         let before = numbers(&layer.matrix(&session.before));
         let now = numbers(&layer.matrix(&session.row));
-        let left: Vec<f64> =
-            now.iter().zip(mask).filter(|(_, stays)| **stays).map(|(weight, _)| *weight).collect();
-        let reach = before
-            .iter()
-            .chain(&left)
-            .filter(|weight| weight.is_finite())
-            .fold(f64::MIN_POSITIVE, |most, weight| most.max(weight.abs()));
+        let left = now.into_iter().zip(mask).filter(|(_, stays)| **stays);
+        let left: Vec<f64> = left.map(|(weight, _)| weight).collect();
+        let finite = before.iter().chain(&left).filter(|weight| weight.is_finite());
+        let reach = finite.fold(f64::MIN_POSITIVE, |most, weight| most.max(weight.abs()));
         let edge = threshold.filter(|at| at.is_finite() && *at > 0.0);
         let edges = edge.into_iter().flat_map(|at| [-at, at]).collect();
         let title = titled(&layer.name, &format!(", {}", layer.what), *threshold);
@@ -312,7 +306,6 @@ fn draw_blocks(session: &Session) -> Frame {
     Frame::Panes(panes)
 }
 
-/// The norm of each, a block a row; those that are gone are no cells.
 fn map(session: &Session, kind: Kind) -> Pane {
     let from = Candidates { body: &session.body, row: &session.row, draws: &[] };
     let parts = session.body.parts.iter().zip(session.cut.norms(&from));

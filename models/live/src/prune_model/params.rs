@@ -85,29 +85,25 @@ pub(super) enum Start {
 impl Setup {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
         let fields: Fields = params.read()?;
+        let Fields { dataset, model, width, baseline_steps, seed, .. } = fields;
+        let is_decoder = matches!((dataset, model), (Dataset::Chain, Model::Transformer));
+        if is_decoder && !width.is_multiple_of(2 * HEADS) {
+            let message = format!(
+                "{HEADS} heads share a width of {width}, each with an even number of columns, because rotary positions \
+                 turn numbers in pairs; set width to a multiple of {}",
+                2 * HEADS
+            );
+            return Err(LabError::contradiction(["width", "model"], message));
+        }
+        let sizes = Sizes { width, heads: HEADS, kv_heads: HEADS, ..Sizes::default() };
         Ok(Self {
-            recipe: recipe(&fields)?,
+            recipe: fine_tune::recipe(dataset, model, sizes, baseline_steps, seed)?,
             rounds: fields.rounds.max(1),
             steps: fields.finetune_steps,
             start: fields.finetune_from,
-            seed: fields.seed,
+            seed,
         })
     }
-}
-
-fn recipe(fields: &Fields) -> Result<Recipe, LabError> {
-    let &Fields { dataset, model, width, baseline_steps: steps, seed, .. } = fields;
-    let is_decoder = matches!((dataset, model), (Dataset::Chain, Model::Transformer));
-    if is_decoder && !width.is_multiple_of(2 * HEADS) {
-        let message = format!(
-            "{HEADS} heads share a width of {width}, each with an even number of columns, because rotary positions turn \
-             numbers in pairs; set width to a multiple of {}",
-            2 * HEADS
-        );
-        return Err(LabError::contradiction(["width", "model"], message));
-    }
-    let sizes = Sizes { width, heads: HEADS, kv_heads: HEADS, ..Sizes::default() };
-    fine_tune::recipe(dataset, model, sizes, steps, seed)
 }
 
 impl Knobs {

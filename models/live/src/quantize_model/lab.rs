@@ -318,7 +318,6 @@ impl SteppedLab for Session {
         Ok(())
     }
 
-    /// A step of training while some are left, then a layer that is tried alone.
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         if self.has_training_left() {
             return self.train(run);
@@ -350,7 +349,6 @@ impl SteppedLab for Session {
 
 // How much each layer minds being rounded: one layer at a time, at several widths.
 
-/// Widths that are tried in addition to the one that is set.
 const BITS: [u32; 5] = [2, 3, 4, 6, 8];
 
 struct Scan {
@@ -373,7 +371,6 @@ impl Scan {
         }
     }
 
-    /// The widths that are tried for these knobs, ascending.
     fn widths(knobs: &Knobs) -> Vec<u32> {
         let mut widths = if knobs.method == Method::Nf4 { vec![4] } else { BITS.to_vec() };
         if knobs.method != Method::Nf4 && !widths.contains(&knobs.bits) {

@@ -16,11 +16,11 @@ use super::params::{Execution, Knobs, Method};
 use super::rounding::EXAMPLES;
 use super::{Scan, Session, rounding};
 
-type Draw = fn(&Session) -> Frame;
-
 pub(super) const NOISE: &str = "noise";
 
-pub(super) const ALL: [(&str, Draw); 8] = [
+type Picture = fn(&Session) -> Frame;
+
+pub(super) const ALL: [(&str, Picture); 8] = [
     ("histogram", histogram),
     ("weights", weights),
     ("samples", samples),
@@ -53,17 +53,16 @@ fn samples(session: &Session) -> Frame {
 
 fn images(session: &Session, examples: &Labelled, changed: &[usize]) -> Frame {
     let edge = examples.features.isqrt();
-    let image = |index: &usize| {
-        let then = session.before.classes.get(*index)?;
-        let now = session.after.classes.get(*index)?;
-        let truth = usize::try_from(*examples.labels.get(*index)?).ok()?;
-        Some(Image {
-            pixels: examples.input(*index).iter().map(|x| (255.0 * x).round() as u8).collect(),
+    let image = |&index: &usize| {
+        let (then, now) = (session.before.classes[index], session.after.classes[index]);
+        let is_right = usize::try_from(examples.labels[index]) == Ok(now);
+        Image {
+            pixels: examples.input(index).iter().map(|x| (255.0 * x).round() as u8).collect(),
             label: format!("{then}, now {now}"),
-            verdict: if *now == truth { Verdict::Right } else { Verdict::Wrong },
-        })
+            verdict: if is_right { Verdict::Right } else { Verdict::Wrong },
+        }
     };
-    let some = changed.iter().filter_map(image).take(MOST_IMAGES).collect();
+    let some = changed.iter().map(image).take(MOST_IMAGES).collect();
     Frame::Images(picture::images([edge, edge], some))
 }
 
@@ -71,18 +70,18 @@ fn tokens(session: &Session, sequence: &Sequence, changed: &[usize]) -> Frame {
     let (labels, vocabulary) = (sequence.all_labels(), session.judge.vocabulary.as_ref());
     let name =
         |token: i32| vocabulary.map_or_else(|| token.to_string(), |known| known.label(token));
-    let row = |index: &usize| {
-        let truth = *labels.get(*index)?;
-        let before = labels.get(index.saturating_sub(REMINDER)..*index)?;
-        let then = *session.before.classes.get(*index)? as i32;
-        let now = *session.after.classes.get(*index)? as i32;
+    let row = |&index: &usize| {
+        let truth = labels[index];
+        let then = session.before.classes[index] as i32;
+        let now = session.after.classes[index] as i32;
+        let before = &labels[index.saturating_sub(REMINDER)..index];
         let read: Vec<String> = before.iter().map(|token| name(*token)).collect();
         let verdict = if now == truth { "right" } else { "" };
         let row = [read.join(" "), name(then), name(now), name(truth), verdict.to_owned()];
-        Some(row.map(Value::from))
+        row.map(Value::from)
     };
     let titles = ["after", "it said", "says now", "comes next", ""];
-    table(titles, changed.iter().filter_map(row).take(MOST_TOKENS).collect())
+    table(titles, changed.iter().map(row).take(MOST_TOKENS).collect())
 }
 
 // Quantization noise by bits with its prediction, and each layer's sensitivity.
@@ -116,7 +115,6 @@ impl Curves {
         Self { knobs: *knobs, layers: layers.iter().map(curve).collect() }
     }
 
-    /// Whether they would come out the same by these knobs.
     pub(crate) fn matches(&self, knobs: &Knobs) -> bool {
         let key = |knobs: &Knobs| (knobs.method == Method::Kmeans, knobs.method == Method::Nf4);
         key(&self.knobs) == key(knobs)
@@ -160,7 +158,6 @@ fn chosen(shown: usize, layers: usize) -> Vec<usize> {
     chosen
 }
 
-/// A row a layer, a column a width; what has not been tried yet is left open.
 fn sensitivity(session: &Session) -> Frame {
     let widths = Scan::widths(&session.knobs);
     // Accuracy in points, of which a test of a thousand images tells tenths.
@@ -247,7 +244,6 @@ fn typical(weights: &[f32], matrix: Matrix) -> usize {
     order.get(order.len() / 2).copied().unwrap_or(0)
 }
 
-/// Units before, after, and what they lost; where they look at no square image, the matrix itself.
 fn weights(session: &Session) -> Frame {
     let Some((layer, rounded)) = pair(session) else {
         return empty();
@@ -304,7 +300,6 @@ fn map(layer: &Layer, matrix: &[f32], legend: &str) -> Frame {
     Frame::HeatMap(heat_map([rows, columns], cells, (-reach, reach), legend))
 }
 
-/// What came into the layer in calibration, with the levels that it is rounded to.
 fn activations(session: &Session) -> Frame {
     let Some((bits, _)) = session.knobs.activations else {
         let text = "Only weights are rounded. With activation_bits set, what comes into each layer is rounded as well, and \

@@ -22,7 +22,6 @@ const RATE: f64 = 0.001;
 /// Adam's rate for centroids, each of which moves thousands of weights.
 const CENTROID_RATE: f64 = 0.0003;
 
-/// A network in quantization-aware training: the forward pass sees rounded weights.
 pub(super) struct FineTuner {
     examples: Examples,
     batches: Batches,

@@ -3,34 +3,8 @@
 use mlsys_distributed::transport::Payload;
 use serde::Deserialize;
 
-#[derive(Deserialize)]
-pub(super) struct CompressionFields {
-    compression: CompressionName,
-    keep_fraction: f64,
-}
-
-impl From<CompressionFields> for Compression {
-    fn from(fields: CompressionFields) -> Self {
-        match fields.compression {
-            CompressionName::None => Self::None,
-            CompressionName::Int8 => Self::Int8,
-            CompressionName::Sign => Self::Sign,
-            CompressionName::TopK => Self::TopK { share: fields.keep_fraction },
-        }
-    }
-}
-
-#[derive(Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum CompressionName {
-    None,
-    Int8,
-    Sign,
-    TopK,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(from = "CompressionFields")]
 pub(super) enum Compression {
     None,
     /// Every entry as a whole number of 127ths of the largest (quantisation to 8 bits).
@@ -38,28 +12,27 @@ pub(super) enum Compression {
     /// The sign of every entry, and their mean size (Seide et al. 2014; Karimireddy et al. 2019).
     Sign,
     /// The largest entries with their places (Stich et al. 2018).
-    TopK {
-        share: f64,
-    },
+    TopK,
 }
 
 impl Compression {
-    pub(super) fn bytes(self, entries: usize) -> u64 {
+    /// Of the entries [`Self::TopK`] keeps a share.
+    pub(super) fn bytes(self, entries: usize, share: f64) -> u64 {
         let bytes = match self {
             Self::None => 4 * entries,
             Self::Int8 => 4 + entries,
             Self::Sign => 4 + entries.div_ceil(8),
-            Self::TopK { share } => 8 * kept(entries, share),
+            Self::TopK => 8 * kept(entries, share),
         };
         bytes as u64
     }
 
-    pub(super) fn pack(self, gradient: &[f32]) -> Payload {
+    pub(super) fn pack(self, gradient: &[f32], share: f64) -> Payload {
         match self {
             Self::None => Payload::Floats(gradient.to_vec()),
             Self::Int8 => int8(gradient),
             Self::Sign => signs(gradient),
-            Self::TopK { share } => largest(gradient, kept(gradient.len(), share)),
+            Self::TopK => largest(gradient, kept(gradient.len(), share)),
         }
     }
 }
@@ -111,14 +84,14 @@ mod tests {
 
     fn read(compression: Compression) -> Vec<f32> {
         let mut sum = vec![0.0; GRADIENT.len()];
-        assert!(compression.pack(&GRADIENT).add_to(&mut sum));
+        assert!(compression.pack(&GRADIENT, 0.4).add_to(&mut sum));
         sum
     }
 
     #[test]
     fn each_way_keeps_what_it_promises() {
         assert_eq!(read(Compression::None), GRADIENT);
-        assert_eq!(read(Compression::TopK { share: 0.4 }), [0.0, -1.27, 0.0, 0.0, 1.0]);
+        assert_eq!(read(Compression::TopK), [0.0, -1.27, 0.0, 0.0, 1.0]);
         let close = |a: Vec<f32>, b: [f32; 5]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
         assert!(close(read(Compression::Int8), [0.5, -1.27, 0.0, 0.0, 1.0]));
         let mean = 2.774 / 5.0;
@@ -128,10 +101,10 @@ mod tests {
     #[test]
     fn a_gradient_that_is_zero_or_no_number_is_packed_all_the_same() {
         let mut sum = vec![0.0; 2];
-        assert!(Compression::Int8.pack(&[0.0, 0.0]).add_to(&mut sum));
+        assert!(Compression::Int8.pack(&[0.0, 0.0], 0.5).add_to(&mut sum));
         assert_eq!(sum, [0.0, 0.0]);
-        let gone = Compression::TopK { share: 0.5 }.pack(&[f32::NAN, 1.0]);
+        let gone = Compression::TopK.pack(&[f32::NAN, 1.0], 0.5);
         assert_eq!(gone.bytes(), 8);
-        assert_eq!(Compression::TopK { share: 0.5 }.pack(&[]).bytes(), 0);
+        assert_eq!(Compression::TopK.pack(&[], 0.5).bytes(), 0);
     }
 }

@@ -16,7 +16,7 @@ impl Replica {
         gradient: &mut Vec<f32>,
         endpoint: &mut Endpoint,
     ) -> Result<Vec<f32>, CommError> {
-        let samples = if self.scheme.compression == Compression::None {
+        let samples = if self.scheme.knobs.compression == Compression::None {
             let samples = samples(&self.scheme.all_reduce, gradient);
             let plan = if self.zero == Zero::Nothing {
                 &self.scheme.all_reduce
@@ -44,9 +44,9 @@ impl Replica {
         for (g, left) in gradient.iter_mut().zip(&self.left_out) {
             *g += left;
         }
-        let packed = self.scheme.compression.pack(gradient);
+        let packed = self.scheme.knobs.compression.pack(gradient, self.scheme.knobs.keep_fraction);
         self.left_out.clear();
-        if self.scheme.error_feedback {
+        if self.scheme.knobs.error_feedback {
             let mut sent = vec![0.0; gradient.len()];
             packed.add_to(&mut sent);
             self.left_out.extend(gradient.iter().zip(sent).map(|(g, sent)| g - sent));

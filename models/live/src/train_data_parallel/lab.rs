@@ -19,7 +19,7 @@ use std::time::Instant;
 
 use burn::tensor::Device;
 use mlsys_device as device;
-use mlsys_distributed::reference::{Reference, Step, difference, relative_difference};
+use mlsys_distributed::reference::{Reference, difference, relative_difference};
 use mlsys_distributed::transport::{Flow, Traffic};
 use mlsys_distributed::worker_pool::{WorkerContext, WorkerPool, contexts, timeout};
 use mlsys_lab::report::FrameTrigger;
@@ -47,12 +47,6 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<params::Fields>()
 }
 
-struct Sent {
-    traffic: Traffic,
-    /// The steps in which it did.
-    steps: u64,
-}
-
 struct Session {
     /// Without autodiff.
     device: Device,
@@ -70,11 +64,10 @@ struct Session {
     budget: MemoryBudget,
     /// Whether each worker stepped alone, with an optimizer's state of its own.
     are_apart: bool,
-    /// From one sum over all to the next, at the last.
-    sent: Option<Sent>,
+    /// What went over the wires from one sum over all to the next, at the last, and in how many steps.
+    sent: Option<(Traffic, u64)>,
     /// The step of that sum.
     sent_at: u64,
-    /// Of the last step.
     answers: Vec<Answer>,
     /// A few numbers of what each gave into the last sum.
     samples: Vec<Vec<f32>>,
@@ -127,18 +120,11 @@ impl Session {
     }
 
     fn average(&self, step: u64) -> Average {
-        match self.knobs.every {
+        match self.knobs.synchronize_every {
             0 | 1 => Average::Gradients,
             every if step.is_multiple_of(every) || step == self.knobs.steps => Average::Weights,
             _ => Average::Nothing,
         }
-    }
-
-    /// The weights that all workers have together: their mean where they differ.
-    fn weights(&mut self, run: &Run<'_>) -> Result<Option<Whole>, StepError> {
-        let orders = repeat_n(WorkerOrder::Report { rows: true }, self.pool.workers());
-        let answers = self.pool.act(self.steps.done, orders, || run.control.interrupted())?;
-        Ok(Whole::joined(&answers, self.setup.model.parameters() as usize))
     }
 
     fn accuracy(&self, weights: &[f32]) -> f64 {
@@ -152,15 +138,9 @@ impl Session {
         let model = &self.setup.model;
         parallel::report_sizes(run, model, self.knobs.batch);
         let Modelled { compute, communication, step, speedup, .. } = self.modelled;
-        for (name, value) in [
-            ("compute_seconds", compute),
-            ("communication_seconds", communication),
-            ("step_seconds", step),
-            ("speedup", speedup),
-        ] {
-            run.scalar(name, value);
-        }
-        let bytes = self.knobs.compression.bytes(model.parameters() as usize);
+        parallel::report_clock(run, [compute, communication, step], speedup);
+        let bytes =
+            self.knobs.compression.bytes(model.parameters() as usize, self.knobs.keep_fraction);
         let ratio = 4.0 * model.parameters() as f64 / bytes as f64;
         run.scalar("compression_ratio", ratio);
         if let Some(notice) = self.notice() {
@@ -190,7 +170,7 @@ impl Session {
     /// The most that a worker sent in a step, averaged over the steps from one sum to the next; and the messages of the
     /// step that sent them.
     fn sent(&self) -> Flow {
-        let Some(Sent { traffic, steps }) = &self.sent else {
+        let Some((traffic, steps)) = &self.sent else {
             return Flow::default();
         };
         let workers = (0..self.setup.workers).map(|rank| traffic.sent_by(rank));
@@ -270,8 +250,6 @@ impl SteppedLab for Session {
         let indices = Arc::new(self.batches.next(self.knobs.batch).to_vec());
         let task = Task {
             indices: Arc::clone(&indices),
-            rate: self.knobs.rate,
-            pieces: self.knobs.pieces,
             scheme: Arc::clone(&self.scheme),
             average,
             synchronize_first: self.are_apart && average == Average::Gradients,
@@ -293,7 +271,7 @@ impl SteppedLab for Session {
         point(run, "measured_step_seconds", step, seconds);
         self.are_apart = average != Average::Gradients;
         if average != Average::Nothing {
-            self.sent = Some(Sent { traffic: self.pool.traffic(), steps: step - self.sent_at });
+            self.sent = Some((self.pool.traffic(), step - self.sent_at));
             self.sent_at = step;
             let digests = || answers.iter().filter_map(|answer| answer.digest);
             let first = digests().next();
@@ -304,7 +282,13 @@ impl SteppedLab for Session {
         let loss = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
         point(run, "loss", step, loss);
         if let Some(alone) = alone {
-            compare_with_one(run, step, &answers, &alone);
+            point(run, "reference_loss", step, alone.loss);
+            if let Some(whole) = Whole::joined(&answers, alone.weights.len()) {
+                let gradient = relative_difference(&whole.gradient, &alone.gradient);
+                point(run, "max_gradient_difference", step, gradient);
+                let weights = difference(&whole.weights, &alone.weights);
+                point(run, "max_weight_difference", step, weights);
+            }
         }
         let broken = answers.iter().find_map(|answer| answer.broken);
         self.answers = answers;
@@ -331,26 +315,20 @@ impl SteppedLab for Session {
             && self.steps.done > 0
             && self.steps.divergence().is_none()
         {
-            match self.weights(run) {
-                Ok(Some(whole)) => {
-                    let accuracy = self.accuracy(&whole.weights);
-                    run.scalar("accuracy", accuracy);
+            // The weights that all workers have together: their mean where they differ.
+            let orders = repeat_n(WorkerOrder::Report { rows: true }, self.pool.workers());
+            match self.pool.act(self.steps.done, orders, || run.control.interrupted()) {
+                Ok(answers) => {
+                    let parameters = self.setup.model.parameters() as usize;
+                    if let Some(whole) = Whole::joined(&answers, parameters) {
+                        run.scalar("accuracy", self.accuracy(&whole.weights));
+                    }
                 }
                 // After a step that was cut short the workers take no orders.
-                Ok(None) | Err(StepError::Stopped) => {}
+                Err(StepError::Stopped) => {}
                 Err(error) => return Err(error),
             }
         }
         Ok(())
-    }
-}
-
-fn compare_with_one(run: &mut Run<'_>, step: u64, answers: &[Answer], alone: &Step) {
-    point(run, "reference_loss", step, alone.loss);
-    if let Some(whole) = Whole::joined(answers, alone.weights.len()) {
-        let gradient = relative_difference(&whole.gradient, &alone.gradient);
-        point(run, "max_gradient_difference", step, gradient);
-        let weights = difference(&whole.weights, &alone.weights);
-        point(run, "max_weight_difference", step, weights);
     }
 }

@@ -3,11 +3,12 @@
 use mlsys_lab::Frame;
 use mlsys_lab::frame::message_trace::{Begins, Layout, MessageTrace};
 use mlsys_lab::frame::{Milestone, Span, Timeline};
+use mlsys_lab::picture::stacks;
 
 use super::compression::Compression;
 use super::params::{Answer, HeldBytes, SAMPLED};
 use super::timing::{CollectivePosition, CollectiveSend, sends};
-use super::{Sent, Session, Zero};
+use super::{Session, Zero};
 use crate::parallel;
 
 type Picture = fn(&Session) -> Frame;
@@ -20,7 +21,6 @@ pub(super) const ALL: [(&str, Picture); 4] = [
 ];
 
 impl Session {
-    /// The messages of a step, with real numbers of every worker's own gradient.
     fn ring(&self) -> Frame {
         let workers = self.setup.workers;
         if workers == 1 {
@@ -37,7 +37,8 @@ impl Session {
 
     fn exchange(&self, send: &CollectiveSend<'_>) -> MessageTrace {
         let workers = self.setup.workers;
-        let compressed = self.knobs.compression != Compression::None && self.knobs.every <= 1;
+        let compressed =
+            self.knobs.compression != Compression::None && self.knobs.synchronize_every <= 1;
         let layout = if self.setup.zero == Zero::Nothing && !compressed {
             self.knobs.algorithm.layout()
         } else {
@@ -64,12 +65,9 @@ impl Session {
                 let own = samples(rank);
                 (0..chunks * SAMPLED).map(move |place| {
                     // A compressed gradient is one chunk, that of its worker.
-                    let place = match compressed {
-                        true => (place / SAMPLED == rank).then_some(place % SAMPLED),
-                        false => Some(place),
-                    };
-                    let known = place.and_then(|place| own?.get(place));
-                    known.copied().unwrap_or(f32::NAN)
+                    let own = own.filter(|_| !compressed || place / SAMPLED == rank);
+                    let place = if compressed { place % SAMPLED } else { place };
+                    own.and_then(|own| own.get(place)).copied().unwrap_or(f32::NAN)
                 })
             };
             exchange.samples = ranks.flat_map(of).collect();
@@ -79,9 +77,9 @@ impl Session {
 
     /// What the picture of messages leaves out.
     fn note(&self) -> &'static str {
-        match (self.setup.zero, self.knobs.compression, self.knobs.every) {
+        match (self.setup.zero, self.knobs.compression, self.knobs.synchronize_every) {
             (_, _, 2..) => "Weights are summed here, and divided by the number of workers.",
-            (_, Compression::Int8 | Compression::Sign | Compression::TopK { .. }, _) => {
+            (_, Compression::Int8 | Compression::Sign | Compression::TopK, _) => {
                 "Each adds up all compressed gradients that it got, in the order of ranks."
             }
             (Zero::Nothing, Compression::None, _) => {
@@ -97,7 +95,7 @@ impl Session {
     }
 
     fn matrix(&self) -> Frame {
-        let Some(Sent { traffic, .. }) = &self.sent else {
+        let Some((traffic, _)) = &self.sent else {
             let words = "No step has sent anything yet.";
             return Frame::Text(words.to_owned());
         };
@@ -114,15 +112,15 @@ impl Session {
         let stack = |label: String, held: HeldBytes, activations: u64| {
             let HeldBytes { weights, gradient, optimizer, left_out, late } = held;
             let bytes = [weights, gradient, optimizer, activations, left_out, late];
-            parallel::stack(label, bytes.map(|bytes| bytes as f64), String::new())
+            (label, bytes.map(|bytes| bytes as f64).to_vec(), String::new())
         };
         let (alone, activations) = self.alone();
-        let mut stacks = vec![stack("one worker".to_owned(), alone, activations)];
+        let mut rows = vec![stack("one worker".to_owned(), alone, activations)];
         let workers = self.answers.iter().take(self.setup.workers).enumerate();
         let own = |(rank, answer): (usize, &Answer)| {
             stack(self.name(rank), answer.held, self.activation_bytes())
         };
-        stacks.extend(workers.map(own));
+        rows.extend(workers.map(own));
         let parts = [
             "weights",
             "gradients",
@@ -132,7 +130,7 @@ impl Session {
             "late gradients",
         ];
         let note = "Weights, gradients and state as they are held; activations by the rules of lab capture.";
-        parallel::memory(parts, stacks, note)
+        stacks("bytes", parts, rows, None, note)
     }
 
     /// What one worker with the whole batch holds, and its activations.
@@ -243,7 +241,6 @@ impl Clock<'_> {
         self.done.iter().copied().fold(0.0, f64::max)
     }
 
-    /// All wait for the slowest.
     fn meet(&mut self) {
         self.at = self.latest();
         for (worker, done) in self.done.clone().into_iter().enumerate() {
@@ -257,7 +254,8 @@ impl Clock<'_> {
     /// One collective, round by round. Between two averages of weights it takes its share of a step only.
     fn send(&mut self, send: &CollectiveSend<'_>) {
         let session = self.session;
-        let (network, every) = (&session.knobs.network, session.knobs.every.max(1) as f64);
+        let (network, every) =
+            (&session.knobs.network, session.knobs.synchronize_every.max(1) as f64);
         let rounds = send.plan.rounds();
         let lane = if session.knobs.overlap { session.setup.workers } else { 0 };
         for round in 0..rounds {

@@ -56,7 +56,6 @@ pub(super) enum Kind {
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(super) struct Knobs {
-    /// Examples of a step over all workers.
     #[serde(rename = "global_batch")]
     pub(super) batch: usize,
     #[serde(rename = "accumulate")]
@@ -66,20 +65,15 @@ pub(super) struct Knobs {
     pub(super) rate: f64,
     #[serde(with = "AlgorithmName")]
     pub(super) algorithm: Algorithm,
-    /// Of two parameters, so the field has the name of neither.
-    #[serde(rename = "compression_fields")]
     pub(super) compression: Compression,
+    pub(super) keep_fraction: f64,
     pub(super) error_feedback: bool,
-    /// Steps from one average to the next.
-    #[serde(rename = "synchronize_every")]
-    pub(super) every: u64,
+    pub(super) synchronize_every: u64,
     pub(super) delay: usize,
-    #[serde(rename = "slow_worker_factor")]
-    pub(super) slow: f64,
+    pub(super) slow_worker_factor: f64,
     /// Whether gradients travel while the backward pass still runs, in the modelled clock.
     pub(super) overlap: bool,
-    #[serde(rename = "worker_flops_per_second")]
-    pub(super) flops_per_second: f64,
+    pub(super) worker_flops_per_second: f64,
     #[serde(skip, default = "crate::parallel::free_network")]
     pub(super) network: Network,
 }
@@ -117,7 +111,6 @@ impl Setup {
         4 * copies * holders * self.model.parameters() + 2 * activations
     }
 
-    /// What the workers agree on with these knobs.
     pub(super) fn scheme(&self, knobs: &Knobs) -> Result<Scheme, LabError> {
         let parameters = self.model.parameters() as usize;
         let plan = |plan: Result<Plan, PlanError>| {
@@ -128,9 +121,7 @@ impl Setup {
             scatter: plan(Plan::reduce_scatter(self.workers, parameters))?,
             gather: plan(Plan::all_gather(self.workers, parameters))?,
             share: plan(Plan::all_gather(self.workers, self.workers))?,
-            compression: knobs.compression,
-            error_feedback: knobs.error_feedback,
-            delay: knobs.delay,
+            knobs: knobs.clone(),
         })
     }
 }
@@ -181,12 +172,12 @@ impl Knobs {
             );
             return refuse(["algorithm", "workers"], message);
         }
-        if self.every > 1 && zero > Zero::Nothing {
+        if self.synchronize_every > 1 && zero > Zero::Nothing {
             let message = "workers that step alone each need all of the optimizer's state, and with zero_stage above 0 \
                            no worker holds it; set synchronize_every to 1, or zero_stage to 0";
             return refuse(["synchronize_every", "zero_stage"], message.to_owned());
         }
-        if self.every > 1 && self.compression != Compression::None {
+        if self.synchronize_every > 1 && self.compression != Compression::None {
             let message = "with synchronize_every above 1 workers send weights and no gradients, and it is gradients \
                            that are compressed; set compression to none, or synchronize_every to 1";
             return refuse(["synchronize_every", "compression"], message.to_owned());
@@ -226,12 +217,9 @@ pub(super) struct Scheme {
     pub(super) gather: Plan,
     /// Every worker's compressed gradient to all; an element a worker.
     pub(super) share: Plan,
-    pub(super) compression: Compression,
-    pub(super) error_feedback: bool,
-    pub(super) delay: usize,
+    pub(super) knobs: Knobs,
 }
 
-/// What is averaged at the end of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Average {
     #[default]
@@ -245,8 +233,6 @@ pub(super) enum Average {
 pub(super) struct Task {
     /// The examples of the whole batch; worker `r` of `p` takes the `r`th of `p` equal parts.
     pub(super) indices: Arc<Vec<usize>>,
-    pub(super) rate: f64,
-    pub(super) pieces: usize,
     pub(super) scheme: Arc<Scheme>,
     pub(super) average: Average,
     /// Whether workers that went their own ways become alike first, because from now on they share gradients.
@@ -276,23 +262,19 @@ pub(super) struct Answer {
     pub(super) samples: Vec<f32>,
 }
 
-/// Numbers of a chunk that pictures show.
 pub(super) const SAMPLED: usize = 3;
 
 /// Bytes of the numbers that a worker really holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct HeldBytes {
-    /// Between steps.
     pub(super) weights: u64,
     /// Of this step, once it is summed.
     pub(super) gradient: u64,
     pub(super) optimizer: u64,
     pub(super) left_out: u64,
-    /// Gradients that wait for their step.
     pub(super) late: u64,
 }
 
-/// A part of all weights.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) range: Range<usize>,

@@ -21,22 +21,21 @@ pub(super) struct Modelled {
     /// Messages, averaged over a synchronisation period.
     pub(super) communication: f64,
     pub(super) step: f64,
-    /// One worker's compute over it.
     pub(super) speedup: f64,
 }
 
 impl Modelled {
     pub(super) fn new(setup: &Setup, knobs: &Knobs, scheme: &Scheme) -> Self {
         let flops = setup.model.flops(knobs.batch as u64) as f64;
-        let alone = flops / knobs.flops_per_second;
+        let alone = flops / knobs.worker_flops_per_second;
         let compute_of_others = alone / setup.workers as f64;
-        let compute = compute_of_others * knobs.slow;
+        let compute = compute_of_others * knobs.slow_worker_factor;
         let (before, after): (Vec<_>, Vec<_>) = sends(setup, knobs, scheme)
             .into_iter()
             .partition(|send| send.position == CollectivePosition::Before);
         let seconds = |sends: Vec<CollectiveSend<'_>>| -> f64 {
             let all = sends.iter().map(|send| send.seconds(&knobs.network));
-            all.sum::<f64>() / knobs.every as f64
+            all.sum::<f64>() / knobs.synchronize_every as f64
         };
         let (before, after) = (seconds(before), seconds(after));
         let communication = before + after;
@@ -60,7 +59,6 @@ pub(super) enum CollectivePosition {
 }
 
 pub(super) struct CollectiveSend<'a> {
-    /// What passes, for pictures.
     pub(super) what: &'static str,
     pub(super) position: CollectivePosition,
     pub(super) plan: &'a Plan,
@@ -95,10 +93,10 @@ pub(super) fn sends<'a>(
     use CollectivePosition::{After, Before, Sum};
     let send = |what, position, plan| CollectiveSend { what, position, plan, width: WIDTH };
     let gather = || send("weights", Before, &scheme.gather);
-    let sum = if knobs.every > 1 {
+    let sum = if knobs.synchronize_every > 1 {
         send("weights", Sum, &scheme.all_reduce)
     } else if knobs.compression != Compression::None {
-        let width = knobs.compression.bytes(scheme.gather.elements()) as f64;
+        let width = knobs.compression.bytes(scheme.gather.elements(), knobs.keep_fraction) as f64;
         CollectiveSend { width, ..send("compressed gradients", Sum, &scheme.share) }
     } else if setup.zero == Zero::Nothing {
         send("gradient", Sum, &scheme.all_reduce)

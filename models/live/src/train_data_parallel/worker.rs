@@ -16,7 +16,7 @@ use mlsys_nn::{divergence, flat_params};
 use mlsys_sim::collective::Split;
 
 use super::compression::Compression;
-use super::params::{Answer, Average, HeldBytes, Row, Scheme, Task, WorkerOrder, Zero};
+use super::params::{Answer, Average, HeldBytes, Knobs, Row, Scheme, Task, WorkerOrder, Zero};
 
 /// What messages carry, as they are called where one is missing.
 pub(super) const GRADIENT: &str = "part of the gradient";
@@ -48,7 +48,6 @@ pub(super) struct Replica {
     pub(super) optimizer: Optimizer,
     /// What compression left out of its last gradient.
     pub(super) left_out: Vec<f32>,
-    /// Gradients that wait for their step.
     pub(super) late: VecDeque<Vec<f32>>,
     last: LastStep,
 }
@@ -137,7 +136,7 @@ impl Task {
             sums.push(WEIGHTS);
             sums.extend((0..rule.moments()).map(|_| STATE));
         }
-        let is_whole = zero == Zero::Nothing && self.scheme.compression == Compression::None;
+        let is_whole = zero == Zero::Nothing && self.scheme.knobs.compression == Compression::None;
         match self.average {
             Average::Gradients => sums.extend(is_whole.then_some(GRADIENT)),
             Average::Nothing => {}
@@ -156,7 +155,7 @@ impl Replica {
     /// Does a step and keeps what its report needs.
     fn train(&mut self, task: Task, endpoint: &mut Endpoint) -> Result<(), CommError> {
         self.scheme = Arc::clone(&task.scheme);
-        if self.scheme.compression == Compression::None {
+        if self.scheme.knobs.compression == Compression::None {
             // What was left out of compressed gradients is lost once they are sent whole.
             self.left_out.clear();
         }
@@ -176,7 +175,7 @@ impl Replica {
             samples = self.exchange(&mut gradient, endpoint)?;
         }
         let summed = bytes(gradient.len());
-        let applied = self.update(gradient, task.rate, endpoint)?;
+        let applied = self.update(gradient, endpoint)?;
         if task.average == Average::Weights {
             samples = self.average_weights(endpoint)?;
         }
@@ -193,19 +192,20 @@ impl Replica {
 
     /// The mean loss of its part and the mean gradient, added up piece by piece.
     fn gradient(&self, network: &Network, task: &Task) -> Result<(f64, Vec<f32>), CommError> {
+        let pieces = self.scheme.knobs.pieces;
         let (mut loss, mut sum): (f64, Vec<f32>) = (0.0, Vec::new());
-        for piece in 0..task.pieces {
+        for piece in 0..pieces {
             let (indices, train) = (self.examples(task, piece), &self.model.data.train);
             let (own, gradient) = model::gradient(network, train, indices, &self.device)?;
-            loss += own / task.pieces as f64;
+            loss += own / pieces as f64;
             if sum.is_empty() {
                 sum = gradient;
             } else {
                 sum.iter_mut().zip(gradient).for_each(|(sum, g)| *sum += g);
             }
         }
-        if task.pieces > 1 {
-            sum.iter_mut().for_each(|sum| *sum /= task.pieces as f32);
+        if pieces > 1 {
+            sum.iter_mut().for_each(|sum| *sum /= pieces as f32);
         }
         Ok((loss, sum))
     }
@@ -220,10 +220,10 @@ impl Replica {
         let (network, gathered) = self.gather(endpoint, "part of the weights, forward")?;
         endpoint.doing("computing its forward pass");
         let (network, plain) = (network.valid(), self.device.clone().without_autodiff());
-        let mut loss = 0.0;
-        for piece in 0..task.pieces {
+        let (mut loss, pieces) = (0.0, self.scheme.knobs.pieces);
+        for piece in 0..pieces {
             let (indices, train) = (self.examples(task, piece), &self.model.data.train);
-            loss += model::loss(&network, train, indices, &plain)? / task.pieces as f64;
+            loss += model::loss(&network, train, indices, &plain)? / pieces as f64;
         }
         drop(network);
         let (network, _) = self.gather(endpoint, "part of the weights, backward")?;
@@ -247,8 +247,9 @@ impl Replica {
     }
 
     fn examples<'a>(&self, task: &'a Task, piece: usize) -> &'a [usize] {
-        let each = task.indices.len() / self.workers / task.pieces;
-        let begin = (self.rank * task.pieces + piece) * each;
+        let pieces = self.scheme.knobs.pieces;
+        let each = task.indices.len() / self.workers / pieces;
+        let begin = (self.rank * pieces + piece) * each;
         &task.indices[begin..begin + each]
     }
 
@@ -257,10 +258,10 @@ impl Replica {
     fn update(
         &mut self,
         gradient: Vec<f32>,
-        rate: f64,
         endpoint: &mut Endpoint,
     ) -> Result<Option<Vec<f32>>, CommError> {
         endpoint.doing("updating its weights");
+        let Knobs { rate, delay, .. } = self.scheme.knobs;
         let range = self.shard_range();
         self.late.push_back(match self.zero {
             Zero::Nothing | Zero::Gradients | Zero::Weights => gradient,
@@ -272,7 +273,7 @@ impl Replica {
             Zero::Optimizer | Zero::Gradients => &mut weights[range],
         };
         let mut applied = None;
-        while self.late.len() > self.scheme.delay
+        while self.late.len() > delay
             && let Some(due) = self.late.pop_front()
         {
             self.optimizer.update(own, &due, rate);

@@ -18,9 +18,8 @@ pub(super) struct Modelled {
 }
 
 impl Modelled {
-    /// Plays a step of `flops` floating-point operations.
     pub(super) fn new(setup: &Setup, flops: u64, knobs: &Knobs) -> Result<Self, LabError> {
-        let compute_seconds = flops as f64 / (setup.stages as f64 * knobs.flops_per_second);
+        let compute_seconds = flops as f64 / (setup.stages as f64 * knobs.worker_flops_per_second);
         // Forward, backward for inputs and backward for weights take a third each.
         let each = compute_seconds / (3 * setup.microbatches) as f64;
         // What runs forward again does so before it runs back.

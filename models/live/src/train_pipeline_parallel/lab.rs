@@ -55,11 +55,8 @@ struct Session {
     batches: Microbatches,
     modelled: Modelled,
     steps: Steps,
-    /// What the stages did in the last step.
     measured: PipelineRun,
-    /// What they are doing in this one.
     diary: Diary,
-    /// Idle shares of the steps, summed up.
     idle: f64,
     /// The last step's answers, without their rows.
     answers: Vec<Answer>,
@@ -164,7 +161,6 @@ impl Session {
         Ok(())
     }
 
-    /// What the clock of the knobs shows, once there is something.
     fn shown(&self) -> Option<&PipelineRun> {
         match self.knobs.clock {
             Clock::Modelled => Some(&self.modelled.played),
@@ -265,7 +261,6 @@ impl Session {
         (stages, alone)
     }
 
-    /// The model with so many blocks.
     fn of_depth(&self, depth: usize) -> Architecture {
         Architecture::Transformer(TransformerConfig { depth, ..self.setup.config.clone() })
     }

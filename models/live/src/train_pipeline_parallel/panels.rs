@@ -2,6 +2,7 @@
 
 use mlsys_distributed::transport::Traffic;
 use mlsys_lab::frame::{Table, Timeline};
+use mlsys_lab::picture::stacks;
 use mlsys_lab::{Frame, Value};
 use mlsys_sim::pipeline::{PipelineRun, label, lanes, places};
 
@@ -28,7 +29,6 @@ pub(super) const ALL: [(&str, Picture); 5] = [
     }),
 ];
 
-/// Names the clock (measured or modelled) of the seconds shown.
 fn by(clock: Clock, mut timeline: Timeline) -> Frame {
     let clock = match clock {
         Clock::Measured => "measured on this machine",
@@ -68,18 +68,19 @@ pub(super) struct Memory {
 fn memory(setup: &Setup, stages: &[Memory], alone: &Memory) -> Frame {
     let stack = |label: String, of: &Memory, remark: String| {
         let bytes = [of.weights, of.stashed, of.activations, of.waiting];
-        parallel::stack(label, bytes.map(|bytes| bytes as f64), remark)
+        (label, bytes.map(|bytes| bytes as f64).to_vec(), remark)
     };
-    let mut stacks =
+    let mut rows =
         vec![stack("one worker".to_owned(), alone, "the whole batch at once".to_owned())];
-    stacks.extend(stages.iter().enumerate().map(|(stage, of)| {
+    rows.extend(stages.iter().enumerate().map(|(stage, of)| {
         let kept = if setup.recompute { ", inputs alone" } else { "" };
         let remark = format!("{} in flight{kept}", mlsys_lab::value::number(of.peak));
         stack(format!("stage {stage}"), of, remark)
     }));
     let note = "activations by the rules of kind capture; gradients and optimizer state are not shown: they are as \
                 large as the weights, and twice as large";
-    parallel::memory(["weights", "stashed weights", "activations", "waiting for W"], stacks, note)
+    let parts = ["weights", "stashed weights", "activations", "waiting for W"];
+    stacks("bytes", parts, rows, None, note)
 }
 
 fn order(setup: &Setup, played: &PipelineRun) -> Frame {

@@ -77,9 +77,7 @@ pub(super) enum Clock {
 pub(super) struct Knobs {
     pub(super) learning_rate: f64,
     pub(super) steps: u64,
-    /// Floating-point operations that a worker of the cluster does in a second.
-    #[serde(rename = "worker_flops_per_second")]
-    pub(super) flops_per_second: f64,
+    pub(super) worker_flops_per_second: f64,
     #[serde(skip, default = "crate::parallel::free_network")]
     pub(super) network: Network,
     pub(super) clock: Clock,
@@ -154,7 +152,6 @@ impl Setup {
         self.sequences * self.config.context * self.config.width
     }
 
-    /// By how much the mean loss of a microbatch counts in what is differentiated.
     pub(super) fn share(&self) -> f64 {
         if self.is_asynchronous() { 1.0 } else { 1.0 / self.microbatches as f64 }
     }
@@ -191,13 +188,6 @@ fn divisors(count: usize, near: usize) -> String {
 
 /// Refuses what the memory that all workers share cannot hold, before the system ends the program for it.
 pub(super) fn must_fit(id: DeviceId, setup: &Setup, model: &Model) -> Result<(), LabError> {
-    let who = format!("{} workers with this model", setup.stages);
-    let smaller = "global_batch, context, hidden or layers";
-    MemoryBudget::of(id).require(bytes(setup, model), &who, smaller)
-}
-
-/// What all workers keep at the end of their forward passes.
-fn bytes(setup: &Setup, model: &Model) -> u64 {
     // Weights and gradients, on the host and on the device, and the next weights.
     let stashed = if setup.is_asynchronous() { setup.stages as u64 - 1 } else { 0 };
     let own = 5 + setup.rule.moments();
@@ -210,10 +200,12 @@ fn bytes(setup: &Setup, model: &Model) -> u64 {
     let flying = chunks.max().unwrap_or(0).div_ceil(setup.chunks);
     let split = setup.sequences * if setup.recompute { 1 } else { flying };
     let activations = model.activation_bytes(alone.max(split) as u64);
-    4 * copies * model.parameters() + activations
+    let bytes = 4 * copies * model.parameters() + activations;
+    let who = format!("{} workers with this model", setup.stages);
+    let smaller = "global_batch, context, hidden or layers";
+    MemoryBudget::of(id).require(bytes, &who, smaller)
 }
 
-/// Microbatches in the order in which they are trained on.
 pub(super) struct Microbatches {
     batches: Batches,
     sequences: usize,
@@ -249,18 +241,5 @@ impl Microbatches {
         self.drawn.drain(..self.each);
         let first = usize::try_from(step).unwrap_or(usize::MAX).saturating_mul(self.each);
         (if self.is_endless { first } else { 0 }, all)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn neighbours_that_divide_are_named() {
-        assert_eq!(divisors(4, 3), "2 or 4");
-        assert_eq!(divisors(4, 16), "4");
-        assert_eq!(divisors(7, 2), "1 or 7");
-        assert_eq!(divisors(32, 12), "8 or 16");
     }
 }

@@ -19,7 +19,6 @@ use super::params::Setup;
 use super::saved_forward::{SavedForward, Tables};
 use super::stage_model::{Input, Labels, Output, Pending, StageModel};
 
-/// What all stages have done in the step that goes on.
 pub(super) type Diary = Arc<Mutex<Vec<Vec<Slot>>>>;
 
 #[derive(Clone, Debug)]
@@ -56,7 +55,6 @@ pub(super) struct Answer {
     pub(super) broken: Option<&'static str>,
 }
 
-/// One part with its weights on the host, where they are updated.
 struct Chunk {
     part: StageModel,
     weights: Vec<f32>,
@@ -99,17 +97,12 @@ impl Stage {
         let positions = Tables { recorded: positions(&recording), plain: positions(&spec.device) };
         let parts = StageModel::cut(network, setup.stages * setup.chunks);
         let own = parts.into_iter().skip(spec.rank).step_by(setup.stages);
-        let chunks = own
-            .map(|part| {
-                let row = flat_params::weights(&part)?;
-                Ok(Chunk {
-                    part,
-                    gradient: vec![0.0; row.len()],
-                    weights: row,
-                    optimizer: Optimizer::new(setup.rule),
-                })
-            })
-            .collect::<Result<_, CommError>>()?;
+        let chunk = |part| -> Result<Chunk, CommError> {
+            let weights = flat_params::weights(&part)?;
+            let gradient = vec![0.0; weights.len()];
+            Ok(Chunk { part, weights, gradient, optimizer: Optimizer::new(setup.rule) })
+        };
+        let chunks = own.map(chunk).collect::<Result<_, _>>()?;
         Ok(Self {
             stage: spec.rank,
             setup,
@@ -150,11 +143,9 @@ impl Stage {
         let begun = Instant::now();
         endpoint.doing("computing a forward pass");
         let share = self.setup.share();
-        let answers = if self.is_last(operation.chunk) {
-            Some(Labels { labels: self.examples(operation, order)?.1, share })
-        } else {
-            None
-        };
+        let is_last = self.is_last(operation.chunk);
+        let examples = is_last.then(|| self.examples(operation, order)).transpose()?;
+        let answers = examples.map(|(_, labels)| Labels { labels, share });
         let (setup, part) = (&self.setup, &self.chunks[operation.chunk].part);
         let (output, held) =
             SavedForward::forward(setup, part, input, answers, &self.positions, self.version);
@@ -290,10 +281,8 @@ impl Stage {
             let index = self.index(operation.microbatch, operation.chunk);
             endpoint.receive_floats(from, Tag { what, index }, count)?
         };
-        let (width, time) = (self.setup.config.width, self.setup.config.context);
-        let shape = [self.setup.sequences, time, width];
-        let data = TensorData::new(row, shape);
-        Ok(Tensor::from_data(data, (&self.device, DType::F32)))
+        let shape = [self.setup.sequences, self.setup.config.context, self.setup.config.width];
+        Ok(Tensor::from_data(TensorData::new(row, shape), (&self.device, DType::F32)))
     }
 
     /// The tokens `[sequences, time]` and right answers `[sequences * time]` of a microbatch.
@@ -305,10 +294,8 @@ impl Stage {
         let (first, all) = &*order.examples;
         let place = operation.microbatch.checked_sub(*first);
         let indices = place.and_then(|place| all.get(place)).ok_or_else(|| {
-            CommError::Failed(format!(
-                "was not told the examples of microbatch {}",
-                operation.microbatch
-            ))
+            let microbatch = operation.microbatch;
+            CommError::Failed(format!("was not told the examples of microbatch {microbatch}"))
         })?;
         let (inputs, labels) = batch(&self.data.train, indices, &self.device);
         Ok((inputs.tokens(), labels))
@@ -342,11 +329,8 @@ impl Worker for Stage {
                 start: begun.duration_since(order.begun).as_secs_f64(),
                 end: order.begun.elapsed().as_secs_f64(),
             };
-            let mut diary = self.diary.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(own) = diary.get_mut(self.stage) {
-                own.push(slot);
-            }
-            drop(diary);
+            let diary = self.diary.lock();
+            diary.unwrap_or_else(PoisonError::into_inner)[self.stage].push(slot);
             answer.slots.push(slot);
         }
         if !self.setup.is_asynchronous() {

@@ -231,6 +231,8 @@ fn what_does_not_fit_together_is_refused_with_a_way_out() {
     let interleaved = "schedule=interleaved-1f1b";
     for (set, want) in [
         (&["stages=3"][..], "take 2 or 4 stages"),
+        (&["stages=16"], "take 4 stages"),
+        (&["layers=7", "stages=2"], "take 1 or 7 stages"),
         (&["microbatches=12"], "take 8 or 16 microbatches"),
         (&[interleaved], "take 8 layers, or fewer chunks"),
         (&[interleaved, "layers=8", "microbatches=2"], "must be a multiple of 4"),

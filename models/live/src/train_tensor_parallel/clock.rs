@@ -10,7 +10,6 @@ const NUMBER: f64 = 4.0;
 const FORWARD: &str = "forward";
 const BACKWARD: &str = "backward";
 
-/// One thing that every rank does, in order: it computes, or sends.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ModelledPhase {
     /// Such as `forward` or `all-reduce`.
@@ -37,7 +36,6 @@ impl ModelledPhase {
     }
 }
 
-/// What a rank does in a step, in order.
 pub(super) fn phases(setup: &Setup, sums: Sums) -> Vec<ModelledPhase> {
     let (config, ranks) = (&setup.config, setup.ranks as f64);
     let (width, keys) = (config.width as f64, config.keys() as f64);

@@ -13,7 +13,6 @@ pub(super) struct Collectives<'a> {
     endpoint: &'a mut Endpoint,
     /// Without autodiff.
     device: Device,
-    /// Collective operations of the blocks so far.
     pub(super) done: CollectiveCounts,
     /// The first [`SAMPLED`] numbers of every chunk of what the rank gave to the first sum of the step, for pictures;
     /// gaps are no numbers.

@@ -81,7 +81,13 @@ impl Session {
     fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
-        must_fit(run, &setup)?;
+        // All workers of a run share the memory of one machine.
+        let alone = Setup { ranks: 1, ..setup.clone() };
+        let reference = if setup.compare { 2.0 * clock::state_bytes(&alone) } else { 0.0 };
+        let needed = setup.ranks as f64 * clock::state_bytes(&setup) + reference;
+        let who = format!("{} workers with this model", setup.ranks);
+        let smaller = "global_batch, context, hidden or layers";
+        MemoryBudget::of(run.device).require(needed as u64, &who, smaller)?;
         run.status("opening the device");
         let device = device::open(run.device)?;
         let model = Model::transformer(setup.config.clone(), setup.seed)?;
@@ -201,17 +207,12 @@ impl Session {
     fn report_modelled(&self, run: &mut Run<'_>) {
         let (messages, bytes) = self.sent();
         let (ranks, knobs) = (self.setup.ranks as f64, &self.knobs);
-        let compute = self.model.flops(self.setup.batch as u64) as f64 / (ranks * knobs.rate);
+        let compute = self.model.flops(self.setup.batch as u64) as f64
+            / (ranks * knobs.worker_flops_per_second);
         let communication = knobs.network.seconds(messages, bytes);
         let step = compute + communication;
-        for (name, value) in [
-            ("compute_seconds", compute),
-            ("communication_seconds", communication),
-            ("step_seconds", step),
-            ("speedup", ranks * compute / step),
-        ] {
-            run.scalar(name, value);
-        }
+        let speedup = ranks * compute / step;
+        parallel::report_clock(run, [compute, communication, step], speedup);
     }
 }
 
@@ -296,14 +297,4 @@ impl SteppedLab for Session {
         stepped::draw(run, at, &panels::ALL, |_, picture| picture(self));
         Ok(())
     }
-}
-
-/// All workers of a run share the memory of one machine: refuses what it does not have.
-fn must_fit(run: &Run<'_>, setup: &Setup) -> Result<(), LabError> {
-    let alone = Setup { ranks: 1, ..setup.clone() };
-    let reference = if setup.compare { 2.0 * clock::state_bytes(&alone) } else { 0.0 };
-    let needed = setup.ranks as f64 * clock::state_bytes(setup) + reference;
-    let who = format!("{} workers with this model", setup.ranks);
-    let smaller = "global_batch, context, hidden or layers";
-    MemoryBudget::of(run.device).require(needed as u64, &who, smaller)
 }

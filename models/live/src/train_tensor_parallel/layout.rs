@@ -15,20 +15,17 @@ use super::params::Mode;
 /// A weight of the whole transformer, in the order in which the module names them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Weight {
-    /// Its name within its block, such as `gate`.
     pub(super) name: &'static str,
     /// Rows and columns; a row of factors is one row.
     pub(super) shape: [usize; 2],
     pub(super) cut: Cut,
 }
 
-/// The weights of a transformer, and how the ranks share them.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     config: TransformerConfig,
     mode: Mode,
     ranks: usize,
-    /// All, in the module's order.
     pub(super) weights: Vec<Weight>,
 }
 
@@ -171,70 +168,5 @@ impl Layout {
 impl Weight {
     fn len(&self) -> usize {
         self.shape[0] * self.shape[1]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use mlsys_nn::flat_params;
-
-    fn config() -> TransformerConfig {
-        TransformerConfig {
-            vocab: 6,
-            width: 32,
-            depth: 2,
-            heads: 2,
-            kv_heads: 2,
-            ffn: TransformerConfig::gated(32),
-            context: 4,
-        }
-    }
-
-    #[test]
-    fn parts_put_together_are_the_whole() {
-        for (mode, ranks) in
-            [(Mode::Tensor, 1), (Mode::Tensor, 2), (Mode::TensorSequence, 2), (Mode::Context, 4)]
-        {
-            let layout = Layout::new(&config(), mode, ranks);
-            let whole: Vec<f32> = (0..layout.len()).map(|number| number as f32).collect();
-            let mut found = vec![-1.0; whole.len()];
-            for rank in 0..ranks {
-                let part = layout.part(&whole, rank);
-                layout.put(&mut found, rank, &part);
-            }
-            assert_eq!(found, whole, "{mode:?} {ranks}");
-        }
-    }
-
-    #[test]
-    fn a_part_is_a_transformer_with_fewer_heads() {
-        let device = Device::flex();
-        let layout = Layout::new(&config(), Mode::Tensor, 2);
-        let whole: Vec<f32> = (0..layout.len()).map(|number| number as f32).collect();
-        let part = layout.part(&whole, 1);
-        let built = layout.build(&part, &device);
-        assert_eq!(flat_params::weights(&built).unwrap(), part);
-        let attention = &built.blocks[1].attention;
-        assert_eq!((attention.heads, attention.kv_heads), (1, 1));
-        assert_eq!(attention.query.dims(), [32, 16]);
-        assert_eq!(attention.output.dims(), [16, 32]);
-        // The second half of the columns of the first block's queries.
-        let query: Vec<f32> = built.blocks[0].attention.query.val().into_data().iter().collect();
-        let first = 6.0 * 32.0 + 32.0;
-        assert_eq!(query[..2], [first + 16.0, first + 17.0]);
-        assert_eq!(query[16], first + 48.0);
-    }
-
-    #[test]
-    fn what_is_summed_beside_the_blocks_is_what_every_rank_has() {
-        let count = |mode| {
-            let shared = Layout::new(&config(), mode, 2).shared();
-            shared.iter().map(ExactSizeIterator::len).sum::<usize>()
-        };
-        assert_eq!(count(Mode::Tensor), 0);
-        // Embedding, head, and five norms.
-        assert_eq!(count(Mode::TensorSequence), 2 * 6 * 32 + 5 * 32);
-        assert_eq!(count(Mode::Context), Layout::new(&config(), Mode::Context, 2).len());
     }
 }

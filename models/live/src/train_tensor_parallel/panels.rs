@@ -5,6 +5,7 @@ use mlsys_lab::frame::message_trace::{
     Action, Begins, Chunk, Layout, Message, MessageTrace, Round,
 };
 use mlsys_lab::frame::{Cell, CellRow, Cells, Kind, Pane, Span, Timeline, Tone};
+use mlsys_lab::picture::stacks;
 use mlsys_sim::collective::{Algorithm, Plan};
 use mlsys_sim::slices::{self, Cut, Region, Weight};
 
@@ -63,7 +64,8 @@ impl Session {
         let ranks = self.setup.ranks;
         let mut at = 0.0;
         for phase in clock::phases(&self.setup, self.knobs.sums) {
-            let end = at + phase.seconds(ranks, self.knobs.rate, &self.knobs.network);
+            let end =
+                at + phase.seconds(ranks, self.knobs.worker_flops_per_second, &self.knobs.network);
             let (class, label) = (phase.class, phase.label);
             let known = classes.iter().position(|known| *known == class);
             let class = known.unwrap_or_else(|| {
@@ -103,11 +105,11 @@ impl Session {
         let stack = |label: String, setup: &Setup| {
             let weights = clock::weight_bytes(setup);
             let bytes = [weights, weights, moments * weights, clock::activation_bytes(setup)];
-            parallel::stack(label, bytes, String::new())
+            (label, bytes.to_vec(), String::new())
         };
-        let mut stacks = vec![stack("one worker".to_owned(), &alone)];
+        let mut rows = vec![stack("one worker".to_owned(), &alone)];
         let ranks = 0..self.setup.ranks;
-        stacks.extend(ranks.map(|rank| stack(format!("worker {rank}"), &self.setup)));
+        rows.extend(ranks.map(|rank| stack(format!("worker {rank}"), &self.setup)));
         let note = match self.setup.mode {
             Mode::Tensor => {
                 "Matrices and what lies inside them are shared; norms and residuals are whole on every worker."
@@ -119,7 +121,8 @@ impl Session {
                 "All activations are shared by tokens; every worker has all weights, gradients and optimizer state."
             }
         };
-        parallel::memory(["weights", "gradients", "optimizer state", "activations"], stacks, note)
+        let parts = ["weights", "gradients", "optimizer state", "activations"];
+        stacks("bytes", parts, rows, None, note)
     }
 
     /// The first messages of a step, round by round: the sum of the first block's attention, or its keys on their way.

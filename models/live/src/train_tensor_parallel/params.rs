@@ -59,9 +59,7 @@ pub(super) struct Knobs {
     pub(super) sums: Sums,
     #[serde(skip, default = "crate::parallel::free_network")]
     pub(super) network: Network,
-    /// Floating-point operations of one worker in a second, modelled.
-    #[serde(rename = "worker_flops_per_second")]
-    pub(super) rate: f64,
+    pub(super) worker_flops_per_second: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

@@ -275,18 +275,3 @@ impl ContextPass<'_, '_> {
         Ok(slope)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn own_keys_come_first_and_then_those_of_the_ranks_before() {
-        let of = |rank| (0..4).map(|round| holder(rank, round, 4)).collect::<Vec<_>>();
-        assert_eq!(of(0), [0, 3, 2, 1]);
-        assert_eq!(of(2), [2, 1, 0, 3]);
-        assert_eq!(token_order(2, 0, 4), Ordering::Equal);
-        assert_eq!(token_order(2, 2, 4), Ordering::Less);
-        assert_eq!(token_order(2, 3, 4), Ordering::Greater);
-    }
-}

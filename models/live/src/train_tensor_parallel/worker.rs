@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use burn::optim::GradientsParams;
-use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn::tensor::{Device, Int, Tensor};
 use mlsys_distributed::model;
 use mlsys_distributed::transport::{CommError, Endpoint};
 use mlsys_distributed::worker_pool::{Worker, WorkerSpec};
-use mlsys_nn::data::{Data, Numbers};
+use mlsys_nn::data::Data;
 use mlsys_nn::flat_params::Optimizer;
 use mlsys_nn::networks::{Positions, Transformer, TransformerConfig, cross_entropy};
+use mlsys_nn::train::batch;
 use mlsys_nn::{divergence, flat_params};
 
 use super::collectives::{CollectiveCounts, Collectives};
@@ -54,7 +55,6 @@ pub(super) struct Rank {
     mode: Mode,
     config: TransformerConfig,
     layout: Layout,
-    /// Its part.
     weights: Vec<f32>,
     network: Transformer,
     optimizer: Optimizer,
@@ -72,7 +72,6 @@ struct OwnTokens {
     /// `[batch * own]`
     labels: Tensor<1, Int>,
     batch: usize,
-    /// Tokens of a sequence.
     own: usize,
 }
 
@@ -83,7 +82,6 @@ struct StepResult {
 }
 
 impl Rank {
-    /// A rank with its part of the first weights, of which `whole` is a row.
     pub(super) fn new(spec: &WorkerSpec, setup: &Setup, whole: &[f32], data: &Arc<Data>) -> Self {
         let layout = Layout::new(&setup.config, setup.mode, spec.workers);
         let device = spec.device.clone().autodiff();
@@ -103,27 +101,15 @@ impl Rank {
         }
     }
 
-    fn own_tokens(&self, indices: &[usize]) -> Result<OwnTokens, CommError> {
-        let batch = self.data.train.gather(indices);
-        let (count, time) = (batch.rows, batch.columns);
-        let Numbers::Tokens(tokens) = batch.inputs else {
-            return Err(CommError::Failed("was given numbers for tokens".to_owned()));
-        };
+    fn own_tokens(&self, indices: &[usize]) -> OwnTokens {
+        let (inputs, labels) = batch(&self.data.train, indices, &self.device);
+        let tokens = inputs.tokens();
+        let [batch, time] = tokens.dims();
         let is_cut = self.mode.cuts_tokens();
         let own = if is_cut { time / self.ranks } else { time };
         let first = if is_cut { self.rank * own } else { 0 };
-        let cut = |numbers: &[i32]| -> Vec<i32> {
-            let rows = numbers.chunks(time);
-            rows.flat_map(|row| &row[first..first + own]).copied().collect()
-        };
-        let tokens = TensorData::new(cut(&tokens), [count, own]);
-        let labels = TensorData::new(cut(&batch.labels), [count * own]);
-        Ok(OwnTokens {
-            tokens: Tensor::from_data(tokens, &self.device),
-            labels: Tensor::from_data(labels, &self.device),
-            batch: count,
-            own,
-        })
+        let labels = labels.reshape([batch, time]).narrow(1, first, own).flatten(0, 1);
+        OwnTokens { tokens: tokens.narrow(1, first, own), labels, batch, own }
     }
 
     fn alone(&self, own: OwnTokens) -> Result<StepResult, CommError> {
@@ -208,7 +194,6 @@ impl Rank {
         Ok(())
     }
 
-    /// Sums the slopes of which each rank has found its tokens' part only.
     fn sum_shared(
         &self,
         gradient: &mut [f32],
@@ -235,7 +220,7 @@ impl Worker for Rank {
             self.weights = self.layout.part(&whole, self.rank);
             self.network = flat_params::with_weights(self.network.clone(), &self.weights);
         }
-        let own = self.own_tokens(&order.indices)?;
+        let own = self.own_tokens(&order.indices);
         let mut collectives = Collectives::new(endpoint, self.device.clone().without_autodiff());
         let passed = if self.ranks == 1 {
             collectives.doing("computing both passes of the whole batch");
