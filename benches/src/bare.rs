@@ -213,7 +213,6 @@ fn batch(examples: &Examples, indices: &[usize], device: &Device) -> (Inputs, Te
     (inputs, labels)
 }
 
-/// What to make.
 enum Net {
     /// Its hidden layers.
     Mlp(&'static [usize]),
@@ -221,7 +220,6 @@ enum Net {
     Llama,
 }
 
-/// A network.
 #[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 #[derive(Module, Debug)]
 enum Bare {
@@ -273,7 +271,6 @@ impl Mlp {
     }
 }
 
-/// The sizes of the tiny llama.
 pub fn llama(vocab: usize) -> TransformerConfig {
     TransformerConfig {
         vocab,

@@ -47,7 +47,6 @@ impl Sample {
     }
 }
 
-/// Prints figures as a table, or as one JSON object.
 pub fn show(
     bench: &str,
     samples: &[Sample],
@@ -112,7 +111,6 @@ pub fn in_turn<S, T>(
     Ok(results)
 }
 
-/// An error of a bench.
 pub fn failed(error: impl ToString) -> Failure {
     Failure::Run(error.to_string())
 }

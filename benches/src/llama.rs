@@ -92,7 +92,6 @@ impl Round {
 /// A part's work, as a sum of what it makes.
 type Work<'a> = Box<dyn Fn() -> Tensor<1> + 'a>;
 
-/// The inputs of the parts.
 struct Inputs {
     id: DeviceId,
     /// With autodiff.
@@ -195,7 +194,6 @@ impl Inputs {
         parts.into()
     }
 
-    /// Every matrix product of a step.
     fn products(&self) -> Tensor<1> {
         let product = |x: &Tensor<2>, w: &Param<Tensor<2>>| x.clone().matmul(w.val()).sum();
         let mut total = product(&self.x, &self.llama.head);

@@ -36,7 +36,6 @@ pub fn open(size: (u16, u16)) -> io::Result<(File, File)> {
     Ok((File::from(master), slave))
 }
 
-/// Sets the size of a terminal.
 pub fn resize(terminal: &File, (columns, rows): (u16, u16)) -> io::Result<()> {
     let window = Winsize { ws_col: columns, ws_row: rows, ws_xpixel: 0, ws_ypixel: 0 };
     Ok(tcsetwinsize(terminal, window)?)
@@ -99,12 +98,10 @@ impl Screen {
         Ok(Self { child, master, frames, started })
     }
 
-    /// When the program was started.
     pub fn started(&self) -> Instant {
         self.started
     }
 
-    /// Types.
     pub fn keys(&mut self, keys: &str) -> io::Result<()> {
         self.master.write_all(keys.as_bytes())
     }

@@ -227,7 +227,6 @@ fn metric_names() -> Vec<Arc<str>> {
     (0..METRICS).map(|place| format!("gradient_norm.layer{place}").into()).collect()
 }
 
-/// The reports of some steps.
 fn block_of_reports(names: &[Arc<str>], first: u64) -> Vec<Report> {
     (first..first + BLOCK)
         .flat_map(|step| {
@@ -286,7 +285,6 @@ fn hand_over() -> Result<Vec<f64>, Failure> {
 
 const REPORTER_SCHEMA: &str = include_str!("screen/reporter.toml");
 
-/// A lab that only reports.
 struct Reporter {
     schema: Schema,
     times: Arc<Mutex<Vec<f64>>>,

@@ -34,7 +34,6 @@ pub struct KernelOptions {
 /// The kernels that a course runs most: independent threads, and blocks that share memory.
 const KERNELS: [&str; 2] = ["window-sum-naive", "window-sum-shared"];
 
-/// Milliseconds of a launch and instructions a second.
 pub fn kernel(
     options: &KernelOptions,
     registry: &Registry,

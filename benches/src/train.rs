@@ -99,12 +99,10 @@ const SIDES: [(&str, Side); 5] = [
     ("on the screen with pictures", |bench, task| bench.on_screen(task, &[])),
 ];
 
-/// What all rounds share.
 struct Bench {
     registry: &'static Registry,
     seconds: Stopwatch,
     device: DeviceInfo,
-    /// The folder of records.
     folder: Scratch,
 }
 

@@ -24,7 +24,6 @@ pub struct Context<'a> {
     /// The data folder, if there is a place for it.
     pub paths: Result<Paths, NoDataFolder>,
     pub store: Store,
-    /// The labs that ship with mlsys.
     pub built_in: &'static Registry,
     /// These and those of the course that was opened last.
     pub registry: &'static Registry,
@@ -48,7 +47,6 @@ impl Context<'_> {
         }
     }
 
-    /// The current course.
     pub fn library(&mut self) -> Result<Library, Failure> {
         match self.course.clone() {
             Some(path) => self.open_course(&path),
@@ -89,7 +87,6 @@ impl Context<'_> {
         devices::recorded_peak(&self.paths.as_ref().ok()?.runs(), device)
     }
 
-    /// Prints the error of a command.
     pub fn failed(&mut self, exit: Exit, reason: &str) -> Exit {
         self.console.note(format_args!("error: {reason}"));
         exit

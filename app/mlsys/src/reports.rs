@@ -13,7 +13,6 @@ use mlsys_run::process::Failure;
 use mlsys_run::results::{Item, Kind, LessonResult, Results, Verdict};
 use mlsys_view::text::cell;
 
-/// A requested report, and where it goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     pub format: Format,
@@ -31,7 +30,6 @@ named_enum! {
     }
 }
 
-/// Why `FORMAT=FILE` cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
     #[error("write FORMAT=FILE, with one of {}", Format::ALL.map(Format::name).join(", "))]

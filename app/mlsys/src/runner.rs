@@ -28,7 +28,6 @@ use crate::context::Context;
 
 pub use grade::{Graders, HardwareRule};
 
-/// The options of a run of lessons.
 pub struct Request {
     pub device: DeviceChoice,
     /// Without one each lesson has its own.

@@ -43,7 +43,6 @@ pub struct Session {
     shared: Arc<Shared>,
 }
 
-/// What the run and the listener share.
 struct Shared {
     inbox: Mutex<Inbox>,
     wanted_panels: Mutex<Panels>,

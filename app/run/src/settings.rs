@@ -21,7 +21,6 @@ const WORKER_URLS: &str = mlsys_device::workers::PARAM;
 const MAX_FILE: u64 = 1 << 20;
 
 pub struct KnobTurn {
-    /// The lab's id in the lesson.
     pub lab: String,
     pub knob: String,
     pub value: String,
@@ -103,7 +102,6 @@ pub fn takes_data_dir(schema: &Schema) -> bool {
     schema.param(DATA_DIR).is_some()
 }
 
-/// All that is wrong with a lab's parameters.
 pub fn failure(lab: &str, errors: &[ParamError]) -> Failure {
     let lines: Vec<String> = errors.iter().map(|error| format!("lab {lab}: {error}")).collect();
     Failure::usage(lines.join("\nerror: "))

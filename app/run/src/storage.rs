@@ -12,10 +12,8 @@ use mlsys_lesson::{CourseId, Event, LessonId, Progress, Record, Replay};
 
 use crate::process::Failure;
 
-/// The variable that names the data folder.
 pub const DATA_VARIABLE: &str = "MLSYS_DATA_DIR";
 
-/// The folders and files in the data folder.
 #[derive(Clone, Debug)]
 pub struct Paths {
     data: PathBuf,

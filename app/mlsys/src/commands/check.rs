@@ -15,14 +15,12 @@ use mlsys_run::process::{Exit, Failure};
 use mlsys_run::results::{Kind, LessonResult, Verdict};
 use mlsys_run::storage::read_bounded;
 
-/// How lessons are tried.
 #[derive(Clone, Copy, Debug)]
 pub struct Trial {
     pub depth: Depth,
     pub machine: Machine,
 }
 
-/// How far a check goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     /// The files are read and their answers tried.
@@ -64,7 +62,6 @@ pub fn course(library: &Library, trial: Trial, context: &mut Context<'_>) -> Res
     try_lessons(&read, library.files(), exit, trial, context)
 }
 
-/// Tries the lessons that read.
 fn try_lessons(
     read: &[Parsed],
     course: &CourseFiles,

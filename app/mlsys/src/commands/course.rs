@@ -140,7 +140,6 @@ fn pack(options: &PackCourse, context: &mut Context<'_>) -> Result<Exit, Failure
     Ok(Exit::Passed)
 }
 
-/// The files that belong to the course, as they are packed.
 fn packed_files(
     library: &Library,
     parsed: &ParsedCourse,

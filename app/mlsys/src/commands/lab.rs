@@ -122,7 +122,6 @@ fn device_for(
 /// Characters of a line of prose.
 const WIDTH: usize = 96;
 
-/// All labs, one a line.
 fn list_labs(listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let console = &mut *context.console;
     let schemas: Vec<&Schema> = context.registry.iter().map(|lab| lab.schema()).collect();
@@ -139,7 +138,6 @@ fn list_labs(listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failur
     Ok(Exit::Passed)
 }
 
-/// Prints parameters, metrics, formula and source of a lab.
 fn show_lab(kind: &str, listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let console = &mut *context.console;
     let schema = context.registry.find(kind)?.schema();

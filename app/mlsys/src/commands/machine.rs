@@ -97,7 +97,6 @@ pub fn worker(_options: cli::Worker, _context: &mut Context<'_>) -> Result<Exit,
     )))
 }
 
-/// Prints devices, terminal and folders.
 pub fn doctor(listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let probed = context.devices.found();
     let terminal = Terminal::detect();

@@ -16,7 +16,6 @@ use mlsys_tui::state::Instructors;
 use mlsys_tui::{Broken, Follow, Leaving, Left, Opening, Prompt};
 use mlsys_view::theme::file::appearance;
 
-/// Opens the workbench at the course.
 pub fn course(machine: Machine, context: &mut Context<'_>) -> Result<Exit, Failure> {
     needs_a_terminal("", context)?;
     start(machine, None, None, context)
@@ -138,7 +137,6 @@ pub fn start(
     })
 }
 
-/// Whether a person is at both ends.
 pub fn on_a_terminal() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }

@@ -233,7 +233,6 @@ fn words(answer: &Answer) -> String {
     }
 }
 
-/// What a run was, its pictures and its figures.
 fn run_section(past: &RecordedRun, others: &Others<'_>, body: &mut String) {
     table(&[], facts(past), body);
     for notice in past.data.notices.iter().chain(&past.warnings) {
@@ -259,7 +258,6 @@ fn run_section(past: &RecordedRun, others: &Others<'_>, body: &mut String) {
     }
 }
 
-/// The panels of the lab that have something to show.
 fn pictures(summary: &Summary, data: &RunData, others: &Others<'_>, body: &mut String) {
     let Ok(lab) = others.registry.find(summary.lab()) else {
         return;

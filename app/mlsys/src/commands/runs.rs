@@ -268,7 +268,6 @@ pub fn metrics(past: &RecordedRun) -> Vec<Vec<String>> {
     rows
 }
 
-/// The least and the greatest value of a series.
 pub fn ends(series: &Series) -> (Option<f64>, Option<f64>) {
     let values = || series.points().iter().map(|&(_, value)| value);
     (values().reduce(f64::min), values().reduce(f64::max))

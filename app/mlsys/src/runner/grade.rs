@@ -116,7 +116,6 @@ fn labs_of(expr: &Expr) -> BTreeSet<&str> {
     expr.names().into_iter().filter_map(|(name, _)| name.parts().next()).collect()
 }
 
-/// The answers to grade.
 pub enum Graders {
     /// The lesson's own: its right answers must be accepted, and its wrong ones refused.
     Stated,
@@ -124,7 +123,6 @@ pub enum Graders {
     Learner(Answers),
 }
 
-/// Grades all questions of a lesson.
 pub fn question_items(
     lesson: &Lesson,
     graders: &Graders,

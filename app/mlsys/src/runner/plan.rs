@@ -55,7 +55,6 @@ impl Plan<'_> {
     }
 }
 
-/// Plans all labs of a lesson.
 pub fn plan_lesson<'a>(
     lesson: &'a Lesson,
     request: &Request,

@@ -77,12 +77,10 @@ impl Screen {
         }
     }
 
-    /// All output as it came.
     pub(crate) fn raw(&self) -> String {
         String::from_utf8_lossy(&self.seen).into_owned()
     }
 
-    /// Kills the program.
     pub(crate) fn kill(mut self) {
         self.signal(Signal::KILL);
         let _ = self.child.wait();

@@ -20,7 +20,6 @@ const ENDINGS: [&str; 2] = [ENDING, "bpk"];
 /// More bytes than any network of a lab here has.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Why a name stands for no artifact.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum RecordedError {
     #[error("no earlier lab here is called '{}', {}{reason}", .name.escape_debug(), match near {

@@ -209,7 +209,6 @@ fn masked(content: &[u8]) -> u32 {
 
 /// The cyclic redundancy check with Castagnoli's polynomial, least significant bit first.
 fn crc32c(content: &[u8]) -> u32 {
-    /// The effect of each byte.
     const TABLE: [u32; 256] = {
         let mut table = [0; 256];
         let mut byte = 0;
