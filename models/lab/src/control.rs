@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use crate::value::Value;
@@ -210,31 +210,19 @@ impl Control {
             return Ok(None);
         };
         let wait = match (self.pace_state, self.last) {
-            (PaceState::Paused, _) => match (commands.try_recv(), &mut self.settled) {
-                (Ok(command), _) => return Ok(Some(command)),
-                (Err(TryRecvError::Disconnected), _) => return Err(Disconnected),
-                (Err(TryRecvError::Empty), settled) => {
-                    if let Some(settled) = settled {
-                        settled();
-                    }
-                    return commands.recv().map(Some).map_err(|_| Disconnected);
-                }
-            },
             (PaceState::Running, Some(last)) => self.interval.saturating_sub(last.elapsed()),
-            (PaceState::Running, None) | (PaceState::Steps(_), _) => Duration::ZERO,
+            (PaceState::Paused | PaceState::Running | PaceState::Steps(_), _) => Duration::ZERO,
         };
-        if wait.is_zero() {
-            match commands.try_recv() {
-                Ok(command) => Ok(Some(command)),
-                Err(TryRecvError::Empty) => Ok(None),
-                Err(TryRecvError::Disconnected) => Err(Disconnected),
+        match commands.recv_timeout(wait) {
+            Ok(command) => Ok(Some(command)),
+            Err(RecvTimeoutError::Disconnected) => Err(Disconnected),
+            Err(RecvTimeoutError::Timeout) if self.pace_state == PaceState::Paused => {
+                if let Some(settled) = &mut self.settled {
+                    settled();
+                }
+                commands.recv().map(Some).map_err(|_| Disconnected)
             }
-        } else {
-            match commands.recv_timeout(wait) {
-                Ok(command) => Ok(Some(command)),
-                Err(RecvTimeoutError::Timeout) => Ok(None),
-                Err(RecvTimeoutError::Disconnected) => Err(Disconnected),
-            }
+            Err(RecvTimeoutError::Timeout) => Ok(None),
         }
     }
 
