@@ -32,7 +32,6 @@ use self::evaluate::{Context, Fault, Scope};
 use self::explain::Names;
 use self::model::{Form, Formula, Start};
 
-/// A lab whose computation is a file.
 #[derive(Debug)]
 pub struct ClosedForm {
     schema: Schema,
@@ -83,40 +82,25 @@ impl Simulated {
 /// One thing that is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What kind of mistake it is.
     pub mistake: Mistake,
     /// Where it stands, in bytes of the file.
     pub place: Range<usize>,
-    /// What is wrong, without a full stop.
     pub message: String,
-    /// What to write instead.
     pub help: Option<String>,
 }
 
-/// The kinds of mistakes in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mistake {
-    /// The file, or something in it, is too large.
     TooLarge,
-    /// A control character in a text.
     ControlCharacter,
-    /// Text that is not TOML.
     Toml,
-    /// A key that means nothing here.
     UnknownKey,
-    /// A key that must be there.
     MissingKey,
-    /// A value of another type than its key takes.
     WrongType,
-    /// A value that its key does not take.
     BadValue,
-    /// A name that is used twice.
     DuplicateId,
-    /// Parts that contradict each other.
     Contradiction,
-    /// An expression that does not read.
     Expression,
-    /// A name that stands for nothing.
     UnknownName,
 }
 
@@ -224,7 +208,6 @@ impl Lab for ClosedForm {
 }
 
 impl ClosedForm {
-    /// Refuses parameters that contradict each other.
     fn check(&self, params: &Params) -> Result<(), LabError> {
         let none = BTreeMap::new();
         let context = Context::new(&self.form, params, &none);
@@ -256,7 +239,6 @@ impl ClosedForm {
         }
     }
 
-    /// A metric's value in its declared type.
     fn reported(
         &self,
         metric: &Metric,

@@ -19,7 +19,6 @@ const MAX_DRAWN: usize = 4096;
 /// What is done with an element: it, the names it sees, and what it is sorted by.
 type Then<'t, 'a, T> = dyn FnMut(&'a T, &Scope<'a>, Option<Value>) -> Result<(), Fault> + 't;
 
-/// The frame of a panel.
 pub(super) fn frame<'a>(picture: &'a Picture, run: &'a Scope<'a>) -> Result<Frame, Fault> {
     for (only_if, words) in &picture.instead {
         if only_if.as_ref().map_or(Ok(true), |condition| run.holds(condition))? {

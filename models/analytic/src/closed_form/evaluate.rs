@@ -76,7 +76,6 @@ impl<'a> Context<'a> {
     }
 }
 
-/// What names stand for.
 pub(super) struct Scope<'a> {
     pub(super) context: &'a Context<'a>,
     bound: Vec<(&'a str, Option<Value>)>,
@@ -85,7 +84,6 @@ pub(super) struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// The names of the run itself.
     pub(super) fn of_run(context: &'a Context<'a>) -> Self {
         let definitions = RefCell::new(vec![None; context.form.definitions.len()]);
         Self { context, bound: Vec::new(), definitions, base: None }
@@ -108,7 +106,6 @@ impl<'a> Scope<'a> {
         self.context.form.start == Start::Parameters
     }
 
-    /// The value of a formula.
     pub(super) fn value(&self, formula: &Formula) -> Found {
         self.prepare(&formula.needs)?;
         self.evaluate(&formula.expr)

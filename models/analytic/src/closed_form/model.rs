@@ -36,14 +36,12 @@ pub(super) struct Definition {
     pub(super) metric: Option<Type>,
 }
 
-/// A parameter, as far as formulas see it.
 #[derive(Debug)]
 pub(super) struct Declared {
     pub(super) ty: Type,
     pub(super) optional: bool,
 }
 
-/// What must hold between parameters.
 #[derive(Debug)]
 pub(super) struct Check {
     pub(super) holds: Formula,

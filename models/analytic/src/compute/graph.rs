@@ -19,7 +19,6 @@ use mlsys_sim::graph::nodes::{Nodes, Role};
 use mlsys_sim::graph::operation::Engine;
 use mlsys_sim::graph::{differentiate, nodes};
 
-/// The lab `graph`.
 pub struct Graph {
     schema: Schema,
     engine: Option<Box<dyn Engine>>,
@@ -94,7 +93,6 @@ impl Lab for Graph {
     }
 }
 
-/// The metrics that are real numbers.
 fn metrics(
     nodes: &Nodes,
     adjoints: &Adjoints,

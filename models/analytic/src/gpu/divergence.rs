@@ -5,10 +5,8 @@ use mlsys_sim::pattern::{LANES, Pattern};
 
 use crate::closed_form::Simulated;
 
-/// The names in a condition.
 const NAMES: [&str; 5] = ["tid", "lane", "warp", "warpSize", "s"];
 
-/// Values of s that one run takes.
 const MOST_STEPS: usize = 4096;
 
 pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {

@@ -3,7 +3,6 @@
 mod pictures;
 
 use mlsys_lab::device::Backend;
-use mlsys_lab::report::Report;
 use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value};
 
@@ -12,7 +11,6 @@ use mlsys_sim::lowering::difference;
 use mlsys_sim::lowering::forms::{self, BLOCKS, Form};
 use mlsys_sim::lowering::{Build, Kernel, Target, Toolchain, ToolchainError, Work};
 
-/// The lab `lowering`.
 pub struct Lowering {
     schema: Schema,
     toolchain: Option<Box<dyn Toolchain>>,
@@ -61,9 +59,9 @@ impl Lowering {
             (None, _) => Err(ToolchainError::NoRunner),
             (Some(_), Backend::Cpu) => Err(ToolchainError::NotOnProcessor),
             (Some(toolchain), Backend::Wgpu | Backend::Cuda) => {
-                run.sink.report(Report::Status(format!("on {}", run.device)));
+                run.status(format!("on {}", run.device));
                 let found = toolchain.run(run.device, work);
-                run.sink.report(Report::Status(String::new()));
+                run.status("");
                 found
             }
         };
@@ -74,17 +72,14 @@ impl Lowering {
         match &found {
             Ok(found) => match difference(found, &wanted) {
                 most if most.is_finite() => run.scalar("max_difference", most),
-                _ => run.sink.report(Report::Notice(
-                    "what the device gave is no number everywhere, or not as many as it should be: there is no largest difference".to_owned(),
-                )),
+                _ => run.notice(
+                    "what the device gave is no number everywhere, or not as many as it should be: there is no largest difference",
+                ),
             },
-            Err(reason) => {
-                let said = format!(
-                    "the result is the processor's own, in Rust; device {} did not run the kernel: {reason}",
-                    run.device
-                );
-                run.sink.report(Report::Notice(said));
-            }
+            Err(reason) => run.notice(format!(
+                "the result is the processor's own, in Rust; device {} did not run the kernel: {reason}",
+                run.device
+            )),
         }
         Ran { wanted, found }
     }
@@ -138,7 +133,6 @@ impl Lab for Lowering {
     }
 }
 
-/// What is wanted.
 struct Asked {
     kernel: Kernel,
     targets: Vec<Target>,

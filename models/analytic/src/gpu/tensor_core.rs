@@ -52,7 +52,6 @@ struct Found {
     first_spacing: f64,
 }
 
-/// The two matrices of a tile and how they are multiplied.
 struct Product {
     edge: usize,
     depth: usize,
@@ -64,7 +63,6 @@ struct Product {
     b: Vec<f64>,
 }
 
-/// One element of the tile.
 struct Output {
     /// As the core makes it.
     value: f64,

@@ -97,7 +97,6 @@ struct Counted {
     bytes: f64,
 }
 
-/// What is asked for.
 struct Sum {
     algorithm: Algorithm,
     ranks: usize,

@@ -89,7 +89,6 @@ struct RoleRow {
     roles: Vec<Role>,
 }
 
-/// A rank in both trees.
 #[derive(Serialize)]
 struct Member {
     rank: usize,
@@ -97,7 +96,6 @@ struct Member {
     second: Membership,
 }
 
-/// A rank in one tree.
 #[derive(Serialize)]
 struct Membership {
     parent: Option<usize>,

@@ -56,16 +56,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
             .into_iter()
             .map(|stage| stage_memory(&setting, &plan, stage))
             .collect(),
-        published: published::rows(setting.cluster.efficiency)?
-            .iter()
-            .map(|row| Published {
-                name: row.name,
-                plan: row.plan,
-                counts: row.counts,
-                measured: row.share_of_peak(),
-                estimated: row.estimate(),
-            })
-            .collect(),
+        published: published::rows(setting.cluster.efficiency)?,
         step,
         drawn,
         found,
@@ -79,7 +70,6 @@ struct Judgement {
     global_batch: i64,
     tokens_per_batch: i64,
     parameters: i64,
-    /// Parameters of a layer.
     layer: f64,
     most_layers: i64,
     /// What a device keeps of a layer for one microbatch.
@@ -91,7 +81,7 @@ struct Judgement {
     own: Judged,
     fullest: StageMemory,
     stages: Vec<StageMemory>,
-    published: Vec<Published>,
+    published: Vec<published::Row>,
     step: Step,
     drawn: Drawn,
     found: Found,
@@ -102,16 +92,6 @@ struct Judgement {
 struct Tensor {
     name: &'static str,
     bytes: f64,
-}
-
-/// A published plan, its measured share of peak, and what this model of time says.
-#[derive(Serialize)]
-struct Published {
-    name: &'static str,
-    plan: Plan,
-    counts: published::Counts,
-    measured: f64,
-    estimated: f64,
 }
 
 /// The layouts that the picture of memory against time has room for, and the range of their times.

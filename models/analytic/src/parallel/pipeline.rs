@@ -6,7 +6,6 @@ use mlsys_sim::pipeline::{PipelineRun, Plan, Schedule, Times, lanes, places, sim
 
 use crate::closed_form::Simulated;
 
-/// The schedules that the lab simulates.
 const COMPARED: [Schedule; 5] = [
     Schedule::GPipe,
     Schedule::OneForwardOneBackward,
@@ -49,7 +48,6 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
     Ok(values)
 }
 
-/// What is simulated.
 #[derive(Clone, Copy, Debug)]
 struct Setup {
     schedule: Schedule,
@@ -136,7 +134,6 @@ impl Setup {
     }
 }
 
-/// The simulated schedule.
 struct Outcome {
     plan: Plan,
     played: PipelineRun,

@@ -73,7 +73,6 @@ struct Found<'a> {
     columns: Vec<(&'a str, &'a str, usize)>,
 }
 
-/// What was asked of a table.
 struct Asked {
     sort: Option<Sort>,
     filter: Option<Filter>,

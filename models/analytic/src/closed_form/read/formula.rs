@@ -68,7 +68,6 @@ impl<'f> Names<'f> {
     }
 }
 
-/// Reads an expression.
 pub(super) fn formula(
     text: &Text,
     names: &mut Names<'_>,

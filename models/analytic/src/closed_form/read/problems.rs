@@ -9,7 +9,6 @@ use super::super::{Mistake, Problem};
 /// Most problems that are told of one file.
 pub(super) const MAX_PROBLEMS: usize = 60;
 
-/// What is wrong with one file so far.
 pub(super) struct Problems<'s> {
     pub(super) source: &'s str,
     pub(super) found: Vec<Problem>,
@@ -30,7 +29,6 @@ impl Problems<'_> {
     }
 }
 
-/// A text and where it stands.
 #[derive(Clone, Debug)]
 pub(super) struct Text {
     pub(super) value: String,
@@ -48,7 +46,6 @@ impl Text {
         }
     }
 
-    /// A part of the text, with its own place.
     pub(super) fn part(&self, range: Range<usize>) -> Self {
         Self {
             value: slice(&self.value, range.clone()).to_owned(),
@@ -58,7 +55,6 @@ impl Text {
     }
 }
 
-/// Parses an expression.
 pub(super) fn parsed(text: &Text, problems: &mut Problems<'_>) -> Option<Expr> {
     match parse(&text.value, Dialect::ClosedForm) {
         Ok(expr) => Some(expr),

@@ -19,7 +19,6 @@ const LEAST: f64 = 1e-17;
 /// Inputs that the picture of the error shows.
 const MOST_CURVES: usize = 6;
 
-/// What the two others found.
 pub(super) struct Comparison {
     /// By node.
     pub(super) slopes: Vec<Option<Slope>>,
@@ -65,7 +64,6 @@ impl Comparison {
         Self { slopes, engine, notices }
     }
 
-    /// The engine's gradient of a node.
     pub(super) fn engine_gradient(&self, node: usize) -> Option<f64> {
         let (_, found) = self.engine.as_ref()?;
         found.gradients.get(node).copied().flatten()
@@ -75,19 +73,14 @@ impl Comparison {
     /// is above 1, else absolute. Inputs at a corner, where a slope is a choice, do not count.
     pub(super) fn largest_difference(&self, nodes: &Nodes, adjoints: &Adjoints) -> Option<f64> {
         let inputs = nodes.drawn().filter(|(_, node)| node.role == Role::Input);
-        let smooth = inputs
-            .filter(|(index, _)| self.slopes[*index].is_none_or(|slope| slope.kink.is_none()));
-        let differences = smooth.flat_map(|(index, _)| {
-            let numeric = self.slopes[index].map(|slope| slope.value);
-            [numeric, self.engine_gradient(index)]
-                .into_iter()
-                .flatten()
-                .map(move |other| (adjoints.values[index], other))
+        let differences = inputs.flat_map(|(index, _)| {
+            let slope = self.slopes[index];
+            let others = [slope.map(|slope| slope.value), self.engine_gradient(index)];
+            let is_smooth = slope.is_none_or(|slope| slope.kink.is_none());
+            let others = others.into_iter().flatten().filter(move |_| is_smooth);
+            others.map(move |other| difference(adjoints.values[index], other))
         });
-        differences
-            .map(|(ours, other)| difference(ours, other))
-            .filter(|difference| difference.is_finite())
-            .reduce(f64::max)
+        differences.filter(|difference| difference.is_finite()).reduce(f64::max)
     }
 
     /// Every drawn node with its value and its derivative three ways.

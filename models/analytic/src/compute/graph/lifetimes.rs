@@ -15,7 +15,6 @@ pub(super) struct Lifetimes {
     lives: Vec<Life>,
     /// Steps of the forward pass; those of the backward pass follow.
     forward: usize,
-    /// All steps.
     steps: usize,
 }
 

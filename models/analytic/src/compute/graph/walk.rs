@@ -1,9 +1,9 @@
 //! The picture: nodes, edges, and a walk over them that goes forward node by node and back edge by edge.
 
+use mlsys_lab::Frame;
 use mlsys_lab::frame::{
     Direction, Edge, Fact, Graph, Mark, Node as Drawn, NodeKind, Place, Slot, Step,
 };
-use mlsys_lab::{Frame, Value};
 
 use mlsys_sim::graph::differentiate::{Adjoints, Deposit};
 use mlsys_sim::graph::nodes::{Node, Nodes, Role};
@@ -36,28 +36,23 @@ pub(super) fn picture(nodes: &Nodes, adjoints: &Adjoints) -> Frame {
 
 /// By node: its place among those that are drawn; what is not drawn has none that matters.
 fn places(nodes: &Nodes) -> Vec<usize> {
-    let mut next = 0;
-    nodes
-        .iter()
-        .map(|node| {
-            let place = next;
-            next += usize::from(!node.folded);
-            place
-        })
-        .collect()
+    let places = nodes.iter().scan(0, |next, node| {
+        let place = *next;
+        *next += usize::from(!node.folded);
+        Some(place)
+    });
+    places.collect()
 }
 
 fn drawn(nodes: &Nodes, index: usize, node: &Node) -> Drawn {
-    let fact =
-        |name: &str, value: Value| Fact { name: name.to_owned(), value, unit: String::new() };
     // Value and adjoint are the walk's to tell, each when it is there.
     let mut facts = Vec::new();
     let kind = match node.operation {
         Operation::Input => NodeKind::Input,
         Operation::Constant => NodeKind::Constant,
         Operation::Copy(_) | Operation::Unary(..) | Operation::Binary(..) => {
-            facts.push(fact("saves", operation::words(nodes, index).into()));
-            facts.push(fact("column", Value::Int(node.column as i64)));
+            facts.push(Fact::new("saves", operation::words(nodes, index), ""));
+            facts.push(Fact::new("column", node.column as i64, ""));
             if index == nodes.output() { NodeKind::Output } else { NodeKind::Operation }
         }
     };
@@ -78,6 +73,11 @@ fn drawn(nodes: &Nodes, index: usize, node: &Node) -> Drawn {
 
 fn mark(place: Place, slot: Slot, value: f64) -> Mark {
     Mark { place, slot, value: marked(value) }
+}
+
+/// A step at a node that leaves a value there.
+fn at_node(pass: Direction, node: usize, slot: Slot, value: f64, text: String) -> Step {
+    Step { pass, node, edge: None, marks: vec![mark(Place::Node(node), slot, value)], text }
 }
 
 /// The first step: what is given.
@@ -102,12 +102,9 @@ fn inputs(nodes: &Nodes, place: &[usize]) -> Option<Step> {
 /// One step per node in the order of evaluation: `b = 3*a = 3*4 = 12`.
 fn forward<'a>(nodes: &'a Nodes, place: &'a [usize]) -> impl Iterator<Item = Step> + 'a {
     let computed = nodes.drawn().filter(|(_, node)| node.operation != Operation::Input);
-    computed.map(|(index, node)| Step {
-        pass: Direction::Forward,
-        node: place[index],
-        edge: None,
-        marks: vec![mark(Place::Node(place[index]), Slot::Value, node.value)],
-        text: working(nodes, node),
+    computed.map(|(index, node)| {
+        let text = working(nodes, node);
+        at_node(Direction::Forward, place[index], Slot::Value, node.value, text)
     })
 }
 
@@ -151,13 +148,8 @@ fn working(nodes: &Nodes, node: &Node) -> String {
 fn seed(nodes: &Nodes, place: &[usize]) -> Step {
     let output = nodes.output();
     let label = &nodes.at(output).label;
-    Step {
-        pass: Direction::Backward,
-        node: place[output],
-        edge: None,
-        marks: vec![mark(Place::Node(place[output]), Slot::Adjoint, 1.0)],
-        text: format!("∂{label}/∂{label} = 1"),
-    }
+    let text = format!("∂{label}/∂{label} = 1");
+    at_node(Direction::Backward, place[output], Slot::Adjoint, 1.0, text)
 }
 
 /// One step per edge: `∂z/∂a += ∂z/∂b · ∂b/∂a = 0.0238 · 3 = 0.0714`, and the sum where several edges meet.
@@ -222,11 +214,8 @@ fn unused<'a>(
     let z = &nodes.at(nodes.output()).label;
     let left =
         nodes.drawn().filter(move |(index, node)| !reached[*index] && node.role != Role::Inner);
-    left.map(move |(index, node)| Step {
-        pass: Direction::Backward,
-        node: place[index],
-        edge: None,
-        marks: vec![mark(Place::Node(place[index]), Slot::Adjoint, 0.0)],
-        text: format!("{z} does not use {0}: ∂{z}/∂{0} = 0", node.label),
+    left.map(move |(index, node)| {
+        let text = format!("{z} does not use {0}: ∂{z}/∂{0} = 0", node.label);
+        at_node(Direction::Backward, place[index], Slot::Adjoint, 0.0, text)
     })
 }

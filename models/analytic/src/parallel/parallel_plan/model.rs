@@ -16,7 +16,6 @@ pub(super) struct Setting {
     pub(super) cluster: Cluster,
 }
 
-/// The transformer, counted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Model {
     pub(super) architecture: Architecture,
@@ -26,13 +25,11 @@ pub(super) struct Model {
     pub(super) ffn: f64,
     pub(super) vocab: f64,
     pub(super) sequence: f64,
-    /// Parameters of one layer.
     pub(super) layer: f64,
     /// Parameters of the word table, with learned positions.
     pub(super) table: f64,
     /// Parameters of the output head; it is a copy of the word table where the model shares it.
     pub(super) head: f64,
-    /// All of the model's.
     pub(super) parameters: f64,
 }
 
@@ -119,7 +116,6 @@ impl Model {
         self.short_stages(stages) / 2
     }
 
-    /// Layers of the fullest stage.
     pub(super) fn most_layers(&self, stages: i64) -> i64 {
         mlsys_sim::integer::div_up(self.layers, stages)
     }

@@ -7,7 +7,6 @@ use mlsys_sim::memory::Stage;
 use mlsys_sim::network::Network;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// A dimension of parallelism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dimension {
     /// Every layer's matrices are split.
@@ -26,7 +25,6 @@ impl Dimension {
     pub(super) const ALL: [Self; 4] = [Self::Tensor, Self::Context, Self::Pipeline, Self::Data];
 }
 
-/// Ranks of each dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(super) struct Layout {
     pub(super) tensor: i64,
@@ -146,7 +144,6 @@ pub(super) enum Recompute {
     Full,
 }
 
-/// A layout and how it is run.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Plan {
     pub(super) layout: Layout,
@@ -202,7 +199,6 @@ impl Plan {
         (self.layout.pipeline - 1) as f64 / (self.microbatches as f64 * self.chunks as f64)
     }
 
-    /// Sequences of a step.
     pub(super) fn batch(&self) -> f64 {
         self.microbatches as f64 * self.microbatch as f64 * self.layout.data as f64
     }
@@ -224,27 +220,19 @@ impl Plan {
 /// The machines, and by which conventions they are counted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cluster {
-    /// Memory of one device, in bytes.
     pub(super) capacity: f64,
-    /// Devices of a server.
     pub(super) server: i64,
-    /// Between devices of a server.
     pub(super) inside: Network,
-    /// Between servers, for each device.
     pub(super) between: Network,
-    /// Dense peak of one device, in flop/s.
     pub(super) peak: f64,
     /// Share of peak that one device reaches on this model's layers, without waiting.
     pub(super) efficiency: f64,
-    /// Bytes of one working weight.
     pub(super) weight: f64,
-    /// Bytes of one gradient.
     pub(super) gradient: f64,
     /// Bytes of the optimizer's states of one parameter.
     pub(super) optimizer: f64,
 }
 
-/// Bytes of one activation.
 pub(super) const ACTIVATION: f64 = 2.0;
 
 impl Cluster {

@@ -12,7 +12,7 @@ use super::step::Step;
 
 /// What a published rate counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(super) enum Counts {
+enum Counts {
     /// The model's FLOPs.
     #[serde(rename = "MFU")]
     Model,
@@ -21,42 +21,45 @@ pub(super) enum Counts {
     Hardware,
 }
 
-/// A plan with the rate that was measured on it.
+/// A plan with the share of peak that was measured on it, and what the model of time says.
+#[derive(Serialize)]
 pub(super) struct Row {
-    pub(super) name: &'static str,
-    pub(super) setting: Setting,
-    pub(super) plan: Plan,
-    /// flop/s of one device.
-    pub(super) measured: f64,
-    pub(super) counts: Counts,
+    name: &'static str,
+    parameters: f64,
+    plan: Plan,
+    counts: Counts,
+    measured: f64,
+    estimated: f64,
 }
 
 impl Row {
-    pub(super) fn share_of_peak(&self) -> f64 {
-        self.measured / self.setting.cluster.peak
-    }
-
-    /// The same share by the model of time.
-    pub(super) fn estimate(&self) -> f64 {
-        let step = Step::of(&self.setting, &self.plan);
-        let flops = match self.counts {
+    /// `measured` is in flop/s of one device.
+    fn new(
+        name: &'static str,
+        setting: Setting,
+        plan: Plan,
+        counts: Counts,
+        measured: f64,
+    ) -> Self {
+        let step = Step::of(&setting, &plan);
+        let flops = match counts {
             Counts::Model => step.model_flops,
             Counts::Hardware => step.hardware_flops,
         };
-        let devices = self.plan.layout.devices().unwrap_or(i64::MAX) as f64;
-        flops / (devices * self.setting.cluster.peak * step.seconds())
+        let devices = plan.layout.devices().unwrap_or(i64::MAX) as f64;
+        let (peak, parameters) = (setting.cluster.peak, setting.model.parameters);
+        let estimated = flops / (devices * peak * step.seconds());
+        Self { name, parameters, plan, counts, measured: measured / peak, estimated }
     }
 }
 
 /// Seconds of one message between servers, as kind `all-reduce` has it; the table models none for these links.
 const LATENCY: f64 = 5e-6;
 
-/// A link within a server, of the built-in table.
 fn inside(name: &str) -> Network {
     Network::link(name).unwrap_or(Network::FREE)
 }
 
-/// A link between servers, of the built-in table.
 fn between(name: &str) -> Network {
     let link = inside(name);
     Network::new(LATENCY, link.bandwidth()).unwrap_or(link)
@@ -143,7 +146,6 @@ fn transformer(
     }
 }
 
-/// Llama 3 405B as released.
 fn llama() -> Transformer {
     transformer(Architecture::Llama, [16_384, 128, 126], 8, 53_248, 128_256)
 }
@@ -156,38 +158,30 @@ pub(super) fn rows(efficiency: f64) -> Result<Vec<Row>, LabError> {
     let cluster = |cluster: Cluster| Cluster { efficiency, ..cluster };
     let mut rows = Vec::new();
     for (name, [tensor, context, pipeline, data], sequence, microbatches, measured) in LLAMA {
-        rows.push(Row {
-            name,
-            setting: Setting { model: Model::of(&llama(), sequence)?, cluster: cluster(h100()) },
-            plan: Plan {
-                layout: Layout { tensor, context, pipeline, data },
-                microbatch: 1,
-                microbatches,
-                // One layer a chunk: why 126 layers and two ends make 128 places on 16 stages.
-                chunks: 8,
-                stage: Stage::Optimizer,
-                recompute: Recompute::None,
-            },
-            measured,
-            counts: Counts::Model,
-        });
+        let setting = Setting { model: Model::of(&llama(), sequence)?, cluster: cluster(h100()) };
+        let plan = Plan {
+            layout: Layout { tensor, context, pipeline, data },
+            microbatch: 1,
+            microbatches,
+            // One layer a chunk: why 126 layers and two ends make 128 places on 16 stages.
+            chunks: 8,
+            stage: Stage::Optimizer,
+            recompute: Recompute::None,
+        };
+        rows.push(Row::new(name, setting, plan, Counts::Model, measured));
     }
     for (name, shape, [tensor, pipeline, data], batch, measured) in MEGATRON {
         let model = transformer(Architecture::Gpt, shape, shape[1], 4 * shape[0], 51_200);
-        rows.push(Row {
-            name,
-            setting: Setting { model: Model::of(&model, 2048.0)?, cluster: cluster(a100()) },
-            plan: Plan {
-                layout: Layout { tensor, context: 1, pipeline, data },
-                microbatch: 1,
-                microbatches: batch / data,
-                chunks: 1,
-                stage: Stage::Whole,
-                recompute: Recompute::Full,
-            },
-            measured,
-            counts: Counts::Hardware,
-        });
+        let setting = Setting { model: Model::of(&model, 2048.0)?, cluster: cluster(a100()) };
+        let plan = Plan {
+            layout: Layout { tensor, context: 1, pipeline, data },
+            microbatch: 1,
+            microbatches: batch / data,
+            chunks: 1,
+            stage: Stage::Whole,
+            recompute: Recompute::Full,
+        };
+        rows.push(Row::new(name, setting, plan, Counts::Hardware, measured));
     }
     Ok(rows)
 }
@@ -212,7 +206,7 @@ mod tests {
         assert_eq!(llama_405b(8192.0).parameters, 405_853_388_800.0);
         let printed = [1.7, 3.6, 7.5, 18.4, 39.1, 76.1, 145.6, 310.1, 529.6, 1008.0];
         for (row, billions) in rows(0.5).unwrap().iter().skip(3).zip(printed) {
-            let parameters = row.setting.model.parameters / 1e9;
+            let parameters = row.parameters / 1e9;
             assert!((parameters - billions).abs() < 0.06, "{}: {parameters}", row.name);
         }
     }
@@ -228,7 +222,7 @@ mod tests {
     #[test]
     fn estimates_lie_within_a_fifth_of_what_was_measured() {
         for row in rows(EFFICIENCY).unwrap() {
-            let ratio = row.estimate() / row.share_of_peak();
+            let ratio = row.estimated / row.measured;
             assert!((0.8..1.2).contains(&ratio), "{}: {ratio}", row.name);
         }
     }

@@ -11,13 +11,10 @@ use super::step::Step;
 /// More devices than this are not searched: their divisors alone would take too long to find.
 const MOST_DEVICES: i64 = 1 << 24;
 
-/// Plans that are judged at most.
 const MOST_PLANS: usize = 1_000_000;
 
-/// Sequences of a microbatch that are tried.
 const MICROBATCHES: [i64; 4] = [1, 2, 4, 8];
 
-/// Chunks of a stage that are tried.
 const CHUNKS: [i64; 8] = [1, 2, 3, 4, 6, 8, 12, 16];
 
 /// What the rules of the puzzle set in addition to the machines.
@@ -31,7 +28,6 @@ pub(super) struct Limits {
     pub(super) tokens: f64,
 }
 
-/// A plan that was judged.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Judged {
     pub(super) plan: Plan,
@@ -68,16 +64,12 @@ impl Judged {
     }
 }
 
-/// What was found.
 #[derive(Default, Serialize)]
 pub(super) struct Found {
     /// The best way to run each layout, the fastest that fits first.
     pub(super) layouts: Vec<Judged>,
-    /// The fastest plan that fits.
     pub(super) best: Option<Judged>,
-    /// The fastest plan that keeps to every rule.
     pub(super) fastest_kept: Option<Judged>,
-    /// Plans that were judged.
     pub(super) judged: usize,
     /// Of these, those that fit.
     pub(super) fitting: usize,
@@ -85,7 +77,6 @@ pub(super) struct Found {
     pub(super) cut_off: bool,
 }
 
-/// Divisors of a count, ascending.
 fn divisors(count: i64) -> Vec<i64> {
     let root = (1..).take_while(|d| d * d <= count);
     let low: Vec<i64> = root.filter(|d| count % d == 0).collect();

@@ -27,7 +27,6 @@ impl Traffic {
     }
 }
 
-/// The network of a dimension.
 fn network<'a>(setting: &'a Setting, plan: &Plan, dimension: Dimension) -> Option<&'a Network> {
     match plan.layout.reach(dimension, setting.cluster.server) {
         Reach::Alone => None,
@@ -146,11 +145,9 @@ pub(super) struct Step {
     pub(super) context_exposed: f64,
     pub(super) pipeline_exposed: f64,
     pub(super) data_exposed: f64,
-    /// Waiting for other stages.
     pub(super) bubble: f64,
     /// FLOPs of the model alone, of all devices.
     pub(super) model_flops: f64,
-    /// FLOPs with what is recomputed.
     pub(super) hardware_flops: f64,
 }
 
@@ -200,12 +197,10 @@ impl Step {
         }
     }
 
-    /// Sending that nothing hides.
     pub(super) fn exposed(&self) -> f64 {
         self.tensor.seconds + self.context_exposed + self.pipeline_exposed + self.data_exposed
     }
 
-    /// The whole step.
     pub(super) fn seconds(&self) -> f64 {
         self.compute + self.bubble + self.exposed()
     }

@@ -7,9 +7,7 @@ use mlsys_lab::schema::Scale;
 /// Groups that have a mark of their own; the others share one.
 const GROUPS: usize = 7;
 
-/// A chosen axis.
 pub(super) struct Chosen {
-    /// The column.
     pub(super) column: usize,
     /// How it divides; nothing where the values are to say.
     pub(super) scale: Option<Scale>,

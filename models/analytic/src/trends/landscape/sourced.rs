@@ -8,14 +8,12 @@ use super::subject::{Column, Subject, list, text};
 
 /// A subject as a table in which every value has a note.
 pub(super) struct Sourced {
-    /// Rows in the order of the file.
     pub(super) table: Table,
     /// Cells that say something else than the source did.
     pub(super) corrected: usize,
 }
 
 impl Sourced {
-    /// Reads all entries of a subject.
     pub(super) fn of(subject: &Subject) -> Self {
         let titles = subject.columns.iter().map(|column| column.title.clone());
         let mut table = Table::new(titles.collect(), Vec::new());
@@ -37,12 +35,10 @@ impl Sourced {
         Self { table, corrected }
     }
 
-    /// Cells that have a value.
     pub(super) fn cells(&self) -> usize {
         self.places().count()
     }
 
-    /// Cells with a value and a note with its source.
     pub(super) fn noted(&self) -> usize {
         let notes = &self.table.notes;
         self.places()
@@ -97,7 +93,6 @@ fn cell(column: &Column, entry: &Value) -> Option<(Value, String)> {
     }
 }
 
-/// Sources by their short names.
 fn shortly(slides: &str) -> String {
     let named = slides.split("; ").map(|slide| source(slide, "short"));
     named.collect::<Vec<_>>().join(", ")

@@ -13,7 +13,6 @@ struct File {
     table: Vec<Subject>,
 }
 
-/// A table that can be looked at.
 #[derive(Deserialize)]
 pub(super) struct Subject {
     /// Its name as a case of the parameter `table`.
@@ -38,16 +37,13 @@ enum Source {
     Constants,
 }
 
-/// A column.
 #[derive(Deserialize)]
 pub(super) struct Column {
-    /// Its title, with the unit in brackets.
     pub(super) title: String,
     /// The field it shows, as a dotted path.
     pub(super) field: String,
     /// The field it is divided by, where it is a quotient without a printed source.
     pub(super) over: Option<String>,
-    /// What the field's number is multiplied by.
     pub(super) factor: Option<f64>,
     /// The number that means "not known".
     pub(super) unknown: Option<f64>,
@@ -72,7 +68,6 @@ impl Subject {
         }
     }
 
-    /// The table of this name.
     pub(super) fn find(name: &str) -> Result<&'static Self, LabError> {
         let found = Self::all()?.iter().find(|subject| subject.name == name);
         found.ok_or_else(|| {
@@ -80,7 +75,6 @@ impl Subject {
         })
     }
 
-    /// The file its entries stand in.
     pub(super) fn tables(&self) -> &'static Tables {
         match self.file {
             Source::Landscape => Tables::landscape(),
@@ -89,7 +83,6 @@ impl Subject {
     }
 }
 
-/// A text of an entry.
 pub(super) fn text(entry: &Value, path: &str) -> Option<String> {
     entry.at(path)?.as_str().map(str::to_owned)
 }
