@@ -83,11 +83,6 @@ impl Stream {
             items.swap(last, self.below(last + 1));
         }
     }
-
-    /// One of the items, every one equally likely; none of an empty slice.
-    pub fn choice<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
-        items.get(self.below(items.len()))
-    }
 }
 
 const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -145,13 +140,11 @@ mod tests {
     }
 
     #[test]
-    fn a_shuffle_keeps_every_item_and_a_choice_is_one_of_them() {
+    fn a_shuffle_keeps_every_item() {
         let mut stream = Stream::new(7, "test");
         let mut items: Vec<usize> = (0..100).collect();
         stream.shuffle(&mut items);
         assert!(items.iter().enumerate().any(|(place, &item)| place != item));
-        assert!(stream.choice(&items).is_some_and(|item| items.contains(item)));
-        assert_eq!(stream.choice::<usize>(&[]), None);
         items.sort_unstable();
         assert!(items.iter().enumerate().all(|(place, &item)| place == item));
     }

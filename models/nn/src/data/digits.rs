@@ -37,8 +37,9 @@ fn write(digit: usize, jitter: f32, stream: &mut Stream, image: &mut [f32]) {
     let hand = Hand::new(jitter, stream);
     // With more jitter the rarer variants are more frequent; without it all digits use the first.
     let unusual = (stream.uniform() as f32) < jitter;
-    let choice = stream.choice(VARIANTS[digit]).filter(|_| unusual);
-    for stroke in *choice.unwrap_or(&VARIANTS[digit][0]) {
+    let variants = VARIANTS[digit];
+    let choice = stream.below(variants.len());
+    for stroke in variants[if unusual { choice } else { 0 }] {
         let mut wobble = [0.0, 0.0];
         let mut previous = None;
         let mut points = Vec::with_capacity(stroke.len());

@@ -214,16 +214,11 @@ mod tests {
     #[test]
     fn windows_to_judge_by_foretell_each_token_once() {
         let apart = sequence(3);
-        let labels: Vec<i32> =
-            (0..apart.len()).flat_map(|window| apart.labels(window).to_vec()).collect();
-        assert_eq!(labels, (1..10).collect::<Vec<_>>());
+        assert_eq!(apart.all_labels(), (1..10).collect::<Vec<_>>());
         assert_eq!((sequence(1).len(), sequence(3).len()), (7, 3));
         let short = Sequence { tokens: vec![1, 2, 3], ..apart };
         assert!(short.is_empty());
-    }
-
-    #[test]
-    fn an_epoch_of_a_sequence_is_as_many_tokens_as_it_has() {
+        // An epoch is as many tokens as there are.
         assert_eq!(Examples::Sequence(sequence(1)).epochs(20), 6.0);
     }
 
@@ -247,10 +242,6 @@ mod tests {
             [3, 1, 20, 0, 11].into_iter().flat_map(|size| batches.next(size).to_vec()).collect();
         assert_eq!(whole, parts);
         assert_ne!(whole, Batches::new(2, 10).next(35));
-    }
-
-    #[test]
-    fn without_examples_there_is_no_batch() {
         assert!(Batches::new(1, 0).next(64).is_empty());
     }
 }

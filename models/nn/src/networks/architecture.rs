@@ -81,18 +81,15 @@ impl Architecture {
                 let sizes: Vec<_> = sizes.concat().iter().map(usize::to_string).collect();
                 format!("mlp ({})", sizes.join("-"))
             }
-            Self::Cnn(config) => format!(
-                "cnn (images of {0} x {0}, width {1}, depth {2}, {3} classes)",
-                config.edge, config.width, config.depth, config.outputs
-            ),
-            Self::Filters(config) => {
-                let filters: Vec<String> = config.filters.iter().map(named).collect();
+            Self::Cnn(CnnConfig { edge, width, depth, outputs }) => {
                 format!(
-                    "filters (images of {0} x {0}, {1}, {2} classes)",
-                    config.edge,
-                    filters.join(", "),
-                    config.outputs
+                    "cnn (images of {edge} x {edge}, width {width}, depth {depth}, {outputs} classes)"
                 )
+            }
+            Self::Filters(FilterNetConfig { edge, filters, outputs }) => {
+                let filters: Vec<String> = filters.iter().map(named).collect();
+                let filters = filters.join(", ");
+                format!("filters (images of {edge} x {edge}, {filters}, {outputs} classes)")
             }
             Self::Transformer(config) => format!(
                 "transformer (vocabulary {}, width {}, depth {}, heads {}, kv_heads {}, MLP {})",

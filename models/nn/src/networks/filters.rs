@@ -155,14 +155,10 @@ impl FilterNetConfig {
     /// weights; what comes into each layer and what goes out before and after its activation, the windows laid out as
     /// rows of a matrix, and as much again for the slopes.
     pub fn learning_bytes(&self, images: u64) -> u64 {
-        let laid_out = |shape: &FilterShape| {
-            let [height, width] = shape.window;
-            (shape.channels_in * height * width) as u64
-        };
         let rows = self.edges().into_iter().map(|(shape, edge)| {
             let cost = shape.cost(edge);
-            let pixels = shape.edge_out(edge).pow(2) as u64;
-            cost.inputs + 2 * cost.outputs + laid_out(&shape) * pixels
+            let laid_out = shape.channels_in * shape.window[0] * shape.window[1];
+            cost.inputs + 2 * cost.outputs + (laid_out * shape.edge_out(edge).pow(2)) as u64
         });
         let weights: u64 = self.costs().iter().map(|cost| cost.weights).sum();
         4 * (5 * weights + 2 * images * rows.sum::<u64>())
@@ -222,12 +218,6 @@ mod tests {
     use crate::networks::{Architecture, Initialization};
     use crate::random::Stream;
     use burn::tensor::{Device, Tensor, TensorData};
-    use mlsys_device as device;
-    use mlsys_lab::DeviceId;
-
-    fn host() -> Device {
-        device::open(DeviceId::CPU).unwrap()
-    }
 
     fn drawn<const D: usize>(shape: [usize; D], stream: &mut Stream) -> Vec<f32> {
         let count = shape.iter().product();
@@ -235,7 +225,7 @@ mod tests {
     }
 
     fn tensor<const D: usize>(values: &[f32], shape: [usize; D]) -> Tensor<D> {
-        Tensor::from_data(TensorData::new(values.to_vec(), shape), &host())
+        Tensor::from_data(TensorData::new(values.to_vec(), shape), &Device::flex())
     }
 
     fn filter(weights: &[f32], shape: [usize; 4], groups: usize) -> Filter {
@@ -298,7 +288,7 @@ mod tests {
         let parameters = 6 * 15 + 6 * 15 + (6 * 49 + 1) * 4;
         let architecture = Architecture::Filters(config);
         assert_eq!(architecture.parameters(), parameters);
-        let network = architecture.init(Initialization::He, 1, &host());
+        let network = architecture.init(Initialization::He, 1, &Device::flex());
         assert_eq!(network.num_params() as u64, parameters);
         let images = tensor(&vec![0.5; 2 * 169], [2, 169]);
         assert_eq!(network.forward(images, Activation::Relu).dims(), [2, 4]);

@@ -88,10 +88,11 @@ impl TokenPositions {
 /// Cosines and sines of positions, a row of as many each: `[rows, 1, time, 2, head / 2]`.
 fn angles(rows: &[Vec<usize>], head: usize, dtype: DType, device: &Device) -> [Tensor<5>; 2] {
     let (pairs, time) = (head / 2, rows.first().map_or(0, Vec::len));
-    let positions = rows.iter().flatten();
-    let angles: Vec<f64> = positions
-        .flat_map(|&position| (0..pairs).map(move |pair| angle(position, pair, head)))
-        .collect();
+    // In radians: the first pair is turned by one a token, the last hardly.
+    let speeds = (0..pairs).map(|pair| ROTARY_BASE.powf(-2.0 * pair as f64 / head as f64));
+    let speeds: Vec<f64> = speeds.collect();
+    let turned = |&position: &usize| speeds.iter().map(move |speed| position as f64 * speed);
+    let angles: Vec<f64> = rows.iter().flatten().flat_map(turned).collect();
     // Each position's angles for the first halves of the pairs, then for the second.
     let table = |first: fn(f64) -> f64, second: fn(f64) -> f64| {
         let of = |angles: &[f64]| -> Vec<f64> {
@@ -103,9 +104,4 @@ fn angles(rows: &[Vec<usize>], head: usize, dtype: DType, device: &Device) -> [T
         Tensor::<5>::from_data(data, (device, dtype))
     };
     [table(f64::cos, f64::cos), table(|angle| -angle.sin(), f64::sin)]
-}
-
-/// The angle in radians by which a pair of numbers is turned: the first pair by a radian a token, the last hardly.
-fn angle(position: usize, pair: usize, head: usize) -> f64 {
-    position as f64 * ROTARY_BASE.powf(-2.0 * pair as f64 / head as f64)
 }
