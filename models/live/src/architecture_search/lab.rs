@@ -36,8 +36,6 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
         .reading::<LiveParams>()
 }
 
-// Parameters.
-
 const LEARNING_RATE: f64 = 0.003;
 
 #[derive(Clone, Copy, Debug, Deserialize)]

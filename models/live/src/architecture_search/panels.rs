@@ -35,7 +35,6 @@ fn chip(knobs: &Knobs) -> Option<String> {
     knobs.chip.as_ref().map(|roof| short(&roof.name))
 }
 
-/// Accuracy against latency, with the budgets.
 fn front(tried: &[Evaluated], knobs: &Knobs) -> Frame {
     let modelled = chip(knobs).map(|chip| format!("modelled {chip} latency"));
     let latency = modelled.as_deref().unwrap_or("measured latency here");

@@ -37,7 +37,6 @@ impl Candidate {
         (0..SIZE).map(of).collect()
     }
 
-    /// The one with the most weights and operations.
     pub(super) fn largest() -> Self {
         Self([2, 2, 1, 0, 1])
     }
@@ -119,8 +118,6 @@ impl Candidate {
         Architecture::Filters(self.config())
     }
 }
-
-// Proposals: the order in which candidates are tried.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -94,7 +94,6 @@ impl Exact {
         (worst / self.largest.max(f64::MIN_POSITIVE)).min(f64::MAX)
     }
 
-    /// What the last query of the first head should find.
     pub(super) fn last(&self) -> &[f64] {
         let end = self.queries.len() * self.width;
         &self.found[end - self.width..end]

@@ -31,14 +31,11 @@ use self::variants::{Comparison, Hidden, Inputs, Probe, TIMED, TimedLength, VARI
 use crate::sizes::sizes;
 use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, known_point, point};
 
-/// Lab `attention`: stored scores, tiles with a running softmax, a sliding window and a linear kernel, compared and timed.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?
         .reading::<Setup>()?
         .reading::<Knobs>()
 }
-
-// Parameters.
 
 const LONGEST: usize = 8192;
 

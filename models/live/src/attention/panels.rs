@@ -113,8 +113,6 @@ fn output(compared: &Comparison) -> Frame {
     Frame::Panes(vec![pane("what the last query finds", found), pane(off_by, Frame::Bars(off))])
 }
 
-// The score matrix with the tiles that go over it, and the running softmax of each row.
-
 /// Rows of the picture: some queries of each row of tiles, or of some rows of tiles.
 const ROWS: usize = 16;
 /// Columns of the picture: a tile has several, or several tiles have one.
@@ -199,7 +197,6 @@ impl Grid {
         shown.flat_map(|band| knobs.tiling.band(band, setup.sequence, self.mask)).collect()
     }
 
-    /// The picture after a tile, or after several of one row.
     fn still(
         &self,
         drawn: &RandomInputs,

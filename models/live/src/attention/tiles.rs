@@ -36,7 +36,6 @@ impl AttentionMask {
     }
 }
 
-/// How much of a tile its queries see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Coverage {
     All,

@@ -12,7 +12,6 @@ use super::exact::{Exact, RandomInputs};
 use super::tiles::{AttentionMask, Coverage, Tile, Tiling};
 use super::{Knobs, Setup};
 
-/// Tokens that causal linear attention takes at once.
 const CHUNK: usize = 64;
 
 /// Queries, keys and values on a device, `[heads, sequence, head]`.
@@ -204,9 +203,6 @@ fn cut(x: &Tensor<3>, tokens: &Range<usize>) -> Tensor<3> {
     x.clone().slice([0..heads, tokens.clone(), 0..width])
 }
 
-// The comparison of all variants with double precision, and their timings.
-
-/// The variants, in the order in which they are reported.
 pub(super) const VARIANTS: [&str; 4] = ["naive", "tiled", "window", "linear"];
 
 pub(super) struct Comparison {

@@ -27,12 +27,9 @@ use crate::roof::{self, Roof};
 use crate::sizes::sizes;
 use crate::stepped::{LiveLab, known};
 
-/// Lab `capture`: records a forward pass and a training step, counts them, and proves the record true.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::new(include_str!("lab.toml"), |_, run| record_and_count(run))?.reading::<Fields>()
 }
-
-// Parameters.
 
 #[derive(Deserialize)]
 struct Fields {

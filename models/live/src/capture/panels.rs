@@ -48,8 +48,6 @@ fn energy(shown: PanelData<'_>) -> Frame {
     bars("joules", all)
 }
 
-// Lifetimes of tensors.
-
 /// Bars beyond these are left out; the curve counts all.
 const MOST_LANES: usize = 400;
 
@@ -181,8 +179,6 @@ fn roofline(shown: PanelData<'_>) -> Frame {
     let axes = [log_axis("intensity", "flops/byte"), log_axis("attainable", "flop/s")];
     scatter(axes, &["matrix products", "other operations"], points, vec![line])
 }
-
-// The record as tables.
 
 /// Rows beyond these are left out: a longer list is slow to draw and not read.
 const MOST_ROWS: usize = 1500;

@@ -40,7 +40,6 @@ impl Setup {
     }
 }
 
-/// What was recorded of a network at one batch size.
 pub(super) struct Record {
     pub(super) setup: Setup,
     pub(super) table: Table,

@@ -66,8 +66,6 @@ fn every_recorded_operation_is_of_a_kind_that_is_known() {
     assert!(unknown.is_empty(), "{unknown:?}");
 }
 
-// Saved, moved and recomputed quantities, counted by hand.
-
 const SIZE: u64 = 4;
 
 #[test]
@@ -188,8 +186,6 @@ fn the_largest_networks_are_counted_without_running_over() {
         assert!(count.memory_bound_share.is_finite(), "{set:?}");
     }
 }
-
-// Whole runs: what is declared is reported, and the record is true.
 
 fn capture(set: &[&str]) -> RunData {
     run(&lab().unwrap(), set)

@@ -19,12 +19,9 @@ use self::panels::{Measured, Results};
 use crate::roof::{self, Roof};
 use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps};
 
-/// Lab `device-peak`: bandwidth, arithmetic and the cost of a launch, compared with data-centre chips.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<Plan>()
 }
-
-// The plan: measurements in order.
 
 const LOWEST_RUNG: u64 = 16 * 1024;
 
@@ -79,7 +76,6 @@ fn rungs(buffer_bytes: u64) -> impl Iterator<Item = u64> {
 impl Measurement {
     const WITHOUT_LADDER: [Self; 4] = [Self::Arithmetic, Self::Copy, Self::Read, Self::Launch];
 
-    /// The status line while it is prepared and done.
     fn status(self, precision: Precision, buffer_bytes: u64) -> String {
         let buffer = size(buffer_bytes);
         match self {

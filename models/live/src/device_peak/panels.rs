@@ -83,8 +83,6 @@ fn repetitions(results: &Results, _: &[Roof]) -> Frame {
     )
 }
 
-// Results, and the metrics computed from them.
-
 pub(super) struct Results {
     pub(super) device: String,
     pub(super) precision: Precision,
@@ -95,7 +93,6 @@ pub(super) struct Results {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Measured {
     Timed(Timings),
-    /// A rate that burn's probe reported.
     Told(f64),
 }
 

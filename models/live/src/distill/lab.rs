@@ -33,8 +33,6 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
         .reading::<Knobs>()
 }
 
-// Parameters.
-
 const BATCH: usize = 64;
 
 #[derive(Deserialize)]
@@ -83,8 +81,6 @@ fn shown(all: &Labelled, missing: Option<i32>, count: usize) -> Examples {
     let indices: Vec<usize> = kept.take(count).collect();
     Examples::Labelled(all.some(&indices))
 }
-
-// The run.
 
 struct Session {
     setup: Setup,
@@ -205,8 +201,6 @@ impl SteppedLab for Session {
         Ok(())
     }
 }
-
-// A student in training, and its examples.
 
 struct Student {
     network: Network,

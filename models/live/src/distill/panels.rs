@@ -52,7 +52,6 @@ pub(super) const ALL: [Picture; 3] =
     [("soft-targets", soft_targets), ("missing", missing), ("confusion", confused)];
 
 impl HeldOut {
-    /// Fresh images, with what the teacher says of them.
     pub(super) fn new(
         teacher: &Trained,
         network: &Network,

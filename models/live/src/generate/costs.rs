@@ -37,7 +37,6 @@ pub(super) struct CostLog {
     pub(super) other: Vec<TokenCost>,
     /// Token positions that went through the model, of a sequence.
     pub(super) positions: u64,
-    /// The same through the smaller model.
     pub(super) draft_positions: u64,
     /// Passes of the model after the prompt, apart by the knobs that they ran with.
     speculation: Vec<Speculation>,

@@ -181,7 +181,6 @@ fn bytes_by_kind(config: &TransformerConfig, bits: Bits) -> [u64; 2] {
     [heads * head, heads * scale]
 }
 
-/// Bytes of one token's keys and values with their scales.
 pub(super) fn bytes_of_token(config: &TransformerConfig, bits: Bits) -> u64 {
     bytes_by_kind(config, bits).iter().sum()
 }

@@ -28,7 +28,6 @@ pub(super) enum Origin {
 }
 
 named_enum! {
-    /// What a pass is for.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(super) enum Phase {
         Prefill = "prefill",
@@ -38,7 +37,6 @@ named_enum! {
     }
 }
 
-/// A pass, and what it gained.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct StepResult {
     pub(super) phase: Phase,
@@ -138,7 +136,6 @@ impl Generator {
         }
     }
 
-    /// Reads what is new and chooses the token after it.
     fn choose(&mut self, knobs: Knobs, phase: Phase) -> Result<StepResult, CommError> {
         let read = self.decoder.len();
         let new: Vec<Vec<i32>> = self.rows.iter().map(|row| row[read..].to_vec()).collect();
@@ -221,7 +218,6 @@ fn sample(scores: &[f32], temperature: f64, stream: &mut Stream) -> usize {
     }
 }
 
-/// What the large model makes of drafted tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Acceptance {
     /// Drafted tokens that stay, from the first on.

@@ -42,8 +42,6 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::new(include_str!("lab.toml"), run)?.reading::<FixedParams>()?.reading::<Knobs>()
 }
 
-// The run.
-
 fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
     let setup = Setup::read(&run.params)?;
     match setup.fixed.requests {
@@ -147,7 +145,6 @@ impl Session {
         })
     }
 
-    /// Names of the run and of its comparison.
     fn names(&self) -> [&'static str; 2] {
         let [own, other] = match self.setup.cached {
             Some(_) => ["with cache", "without cache"],
@@ -289,7 +286,6 @@ impl SteppedLab for Serving {
     }
 }
 
-/// The model, and the requests to it.
 fn service(run: &mut Run<'_>, setup: &Setup, count: usize) -> Result<Service, StepError> {
     let (knobs, fixed) = (run.params.read::<Knobs>()?, &setup.fixed);
     let source = NetworkSource::of(&run.params, &setup.recipe)?;
@@ -339,8 +335,6 @@ fn must_fit(
     };
     budget.require(needed, &who, smaller)
 }
-
-// Metrics of a run.
 
 impl Session {
     fn gained(

@@ -21,7 +21,6 @@ use super::server::Serving;
 const COLUMNS: usize = 192;
 /// Earlier tokens that the newest is shown to look at.
 const EARLIER: usize = 48;
-/// Heads shown, from the first block on.
 const HEADS: usize = 16;
 
 type Picture = fn(&Session) -> Result<Frame, CommError>;
@@ -215,8 +214,6 @@ fn attention(session: &Session) -> Result<Frame, CommError> {
     Ok(Frame::HeatMap(map))
 }
 
-// The text as it is generated, with the model that chose each token.
-
 const SEQUENCES: usize = 16;
 /// Tokens of a sequence shown, the last ones.
 const TOKENS: usize = 1200;
@@ -309,11 +306,8 @@ fn spans(generator: &Generator, row: &[i32], vocabulary: &Vocabulary) -> Vec<Sty
     parts.into_iter().enumerate().map(part).collect()
 }
 
-// The panels of a server.
-
 type ServerPicture = fn(&Serving) -> Frame;
 
-/// Every panel, of a run that serves requests.
 pub(super) const OF_A_SERVER: [(&str, ServerPicture); 7] = [
     ("server", slots),
     ("pages", pages),

@@ -170,7 +170,6 @@ impl Prompts {
     }
 }
 
-/// The sizes of a network that continues tokens.
 pub(super) fn transformer(architecture: &Architecture) -> Result<&TransformerConfig, LabError> {
     match architecture {
         Architecture::Transformer(config) => Ok(config),

@@ -16,7 +16,6 @@ use super::schedule::{Batching, Request, Schedule, Server, Step};
 use crate::sampling::{draw, probabilities};
 use crate::stepped::{Steps, point};
 
-/// The requests, and the model that serves them.
 pub(super) struct Service {
     pub(super) network: Transformer,
     pub(super) config: TransformerConfig,

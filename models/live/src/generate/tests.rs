@@ -43,15 +43,12 @@ fn decoder(config: &TransformerConfig, cached: Option<Bits>, window: Option<usiz
     Decoder::new(network, config.clone(), &Device::flex(), cached, window)
 }
 
-// Scores do not depend on how a text is split into passes.
-
 const CACHED: Option<Bits> = Some(Bits::Full);
 
 fn tokens(count: usize, stream: &mut Stream) -> Vec<i32> {
     (0..count).map(|_| stream.below(13) as i32).collect()
 }
 
-/// The scores after the last token of each sequence.
 fn last(decoder: &mut Decoder, new: &[Vec<i32>]) -> Vec<Vec<f32>> {
     decoder.read(new, 1).unwrap().scores.into_iter().map(|mut places| places.remove(0)).collect()
 }
@@ -272,8 +269,6 @@ fn the_same_seed_draws_the_same_tokens() {
     assert_eq!(data.metric("tokens_identical"), None);
     assert_eq!(values(&data, "cache_bytes").len(), 8);
 }
-
-// Counts by formula, knobs, pictures, and what is refused.
 
 #[test]
 fn the_default_run_counts_what_the_contract_says() {

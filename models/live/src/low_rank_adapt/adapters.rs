@@ -139,7 +139,6 @@ struct Visit {
     inside: usize,
 }
 
-/// What burn calls the module of an adapter's parameters.
 const INSIDE: &str = "Reparameterization";
 
 impl ModuleVisitor for Visit {
@@ -190,8 +189,6 @@ pub(super) fn changed(before: &[f32], after: &[f32]) -> usize {
     let differ = |(a, b): &(&f32, &f32)| a.to_bits() != b.to_bits();
     before.iter().zip(after).filter(differ).count() + before.len().abs_diff(after.len())
 }
-
-// Singular values of a small matrix.
 
 /// Sweeps over all pairs; a handful is enough, for each roughly squares what is left off the diagonal.
 const MOST_SWEEPS: usize = 30;

@@ -33,14 +33,11 @@ use self::adapters::{AdaptedWeights, attach, changed, unmerged};
 use self::task::{Task, Tasks};
 use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, known, point};
 
-/// Lab `low-rank-adapt`: LoRA and QLoRA compared with full fine-tuning.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?
         .reading::<Setup>()?
         .reading::<Knobs>()
 }
-
-// Parameters.
 
 /// Weights of a block that share a scale in NF4 (Dettmers et al. 2023).
 const NF4_BLOCK: usize = 64;
@@ -80,9 +77,7 @@ enum Format {
 enum TargetLayers {
     /// Of a perceptron every one, of a transformer all of its blocks.
     All,
-    /// Of a perceptron the first.
     First,
-    /// Of a perceptron the last.
     Last,
     /// Of a transformer query and value, as in the paper (Hu et al. 2021, section 4.2).
     QueryValue,

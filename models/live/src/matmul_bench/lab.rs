@@ -23,14 +23,11 @@ use crate::roof::Ceilings;
 use crate::sizes::sizes;
 use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps};
 
-/// Lab `matmul-bench`: products of chosen shapes, timed, checked and marked under the roof.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?
         .reading::<Setup>()?
         .reading::<Knobs>()
 }
-
-// Parameters.
 
 const LARGEST: usize = 16_384;
 

@@ -15,7 +15,6 @@ use super::{Knobs, Shape};
 /// Larger than most caches, for a device that does not report the size of its last cache.
 const POOL: u64 = 256 << 20;
 
-/// More copies of the weights than this are never made.
 const MOST_COPIES: u64 = 256;
 
 /// Rows and columns of the sampled entries: 64 in all.

@@ -53,8 +53,6 @@ fn latency(results: &Results, _: &Roof) -> Frame {
     scatter(axes, &["one product"], points, vec![line("time", places)])
 }
 
-// Results, and the metrics computed from them.
-
 pub(super) struct Results {
     pub(super) precision: Precision,
     pub(super) products: Vec<Timed>,

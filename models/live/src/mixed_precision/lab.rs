@@ -23,14 +23,11 @@ use serde::Deserialize;
 use self::learner::{EvaluationData, Learner, Tally};
 use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, point};
 
-/// Lab `mixed-precision`.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?
         .reading::<Setup>()?
         .reading::<Knobs>()
 }
-
-// Parameters.
 
 #[derive(Clone, Copy, Deserialize)]
 struct Setup {
@@ -119,8 +116,6 @@ impl Numbers {
         (self.weights.bytes() + copy + self.gradients.bytes() + state) as f64
     }
 }
-
-// The run.
 
 struct Session {
     setup: Setup,

@@ -46,11 +46,9 @@ pub(super) struct Last {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
-    /// Updates that are not zero.
     pub(super) updates: u64,
     /// Those that left their weight unchanged.
     pub(super) stalled: u64,
-    /// Gradients that are not zero.
     pub(super) gradients: u64,
     /// Those that were rounded to zero.
     pub(super) underflows: u64,
@@ -222,7 +220,6 @@ fn layers<'a>(
     Layers { sizes, weights, sums, activations: numbers.activations }
 }
 
-/// Held-out examples, on the host and on the device.
 pub(super) struct EvaluationData {
     set: EvaluationSet,
     examples: Examples,
@@ -239,8 +236,6 @@ impl EvaluationData {
         }
     }
 }
-
-// Forward and backward on the device, every layer's outputs rounded on the way.
 
 /// The loss of a batch, and the gradients of `loss_scale` times it as a row; `device` is one with autodiff.
 pub(super) fn gradient(

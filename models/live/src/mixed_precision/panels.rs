@@ -23,7 +23,6 @@ pub(super) const ALL: [(&str, Draw); 3] = [
     ("weights", weights),
 ];
 
-/// Columns of the number line.
 const WIDE: usize = 61;
 
 /// Numbers of the format on each side of the one in the middle.

@@ -11,7 +11,6 @@ pub(super) struct Layers<'a> {
     pub(super) sizes: &'a [[usize; 2]],
     /// Of each the weights, row by row of inputs, then the biases.
     pub(super) weights: &'a [f32],
-    /// What sums are rounded to.
     pub(super) sums: Format,
     pub(super) activations: Format,
 }
@@ -55,7 +54,6 @@ impl Layers<'_> {
         all
     }
 
-    /// The class of each row that is thought likeliest.
     pub(super) fn classes(&self, inputs: &[f32], rows: usize, rounder: &mut Rounder) -> Vec<i32> {
         let all = self.forward(inputs, rows, rounder);
         let classes = self.sizes.last().map_or(1, |[_, outputs]| *outputs);
@@ -124,8 +122,6 @@ impl Layers<'_> {
         back
     }
 }
-
-// Rounding many numbers to a format, by a rule and, where it is by chance, from a stream of its own.
 
 #[derive(Clone, Debug)]
 pub(super) struct Rounder {

@@ -32,12 +32,9 @@ pub(crate) use self::panels::{confusion, judged_image};
 use self::params::Fields;
 use crate::stepped::{LiveLab, StepError, SteppedLab, Steps, known, point};
 
-/// Lab `train`: trains a multi-layer perceptron or a convolutional network on points or images.
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<Fields>()
 }
-
-// The run.
 
 /// A wait for the next order longer than this was a pause.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -72,7 +69,6 @@ struct Session {
     found: u64,
     /// Most bytes that a step held beyond them.
     most: u64,
-    /// Memory measurements since a knob was turned.
     memory_measurements: u32,
     peak: Option<f64>,
     save_to: Option<PathBuf>,

@@ -37,7 +37,6 @@ pub(super) struct Subject<'a> {
     pub(super) evaluated: u64,
 }
 
-/// A grid over the plane that shows all points.
 struct Plane {
     /// `[ROWS * COLUMNS, 2]`, row by row from the top left.
     grid: Tensor<2>,
@@ -212,11 +211,8 @@ pub(crate) fn judged_image(pixels: Vec<u8>, read: usize, truth: i32) -> Image {
     Image { pixels, label, verdict }
 }
 
-// A small perceptron whole: every weight, and what the loss asks of it.
-
 /// Inputs and neurons of the widest layer that is shown: larger pictures cannot be read.
 const MOST: usize = 32;
-/// Examples over which the shown gradient is averaged.
 const MOST_EXAMPLES: usize = 1000;
 
 /// Of each layer a map of the weights and one of their gradients: a row a neuron, a column an input, the bias last.
@@ -269,8 +265,6 @@ fn map(weights: Tensor<2>, biases: Tensor<1>, layer: usize, legend: &str) -> Opt
         ..map
     }))
 }
-
-// Weights as pictures, where they have the shape of one, else as a histogram.
 
 const MOST_UNITS: usize = 32;
 const BINS: usize = 15;

@@ -43,8 +43,6 @@ fn first_difference(one: &RunData, other: &RunData) -> Option<String> {
     names.map(|name| name.to_string()).find(|name| bits(one, name) != bits(other, name))
 }
 
-// What a run without knob changes reports.
-
 #[test]
 fn the_default_run_has_the_sizes_that_can_be_worked_out_by_hand() {
     let run = train(&[]);
@@ -194,8 +192,6 @@ fn pictures_come_at_the_start_and_at_the_end() {
         assert!(run.frames.values().all(|(step, _)| *step == 3));
     }
 }
-
-// Knobs turned and commands given while a run goes on.
 
 #[test]
 fn every_knob_takes_effect_and_is_recorded() {

@@ -16,7 +16,6 @@ const READ: usize = 16;
 /// Positions of the table, the last ones read.
 const POSITIONS: usize = 12;
 const MOST_HEADS: usize = 16;
-/// Tokens that may come next, the likeliest.
 const GUESSES: usize = 8;
 /// Characters before the one that comes next, as a reminder.
 const REMINDER: usize = 10;
@@ -123,10 +122,7 @@ pub(super) fn probabilities(logits: Tensor<3>) -> Vec<Vec<f32>> {
     values(softmax(logits, 2)).chunks(classes).map(<[f32]>::to_vec).collect()
 }
 
-// Text that the model writes, and what it wrote before: one sees it learn.
-
 const CHARACTERS: usize = 140;
-/// Symbols written, where tokens are numbers.
 const SYMBOLS: usize = 32;
 /// Characters given to begin with, where no line of sums shows another end.
 const GIVEN: usize = 12;
