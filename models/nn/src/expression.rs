@@ -29,7 +29,7 @@ impl Engine for Autodiff {
         let device = device.autodiff();
         let values = evaluate(graph, &device, dtype);
         let Some(result) = values.get(output).cloned() else {
-            return Err(format!("there is no node {output}").into());
+            return Err(EngineError::NoNode(output));
         };
         let value = number(result.clone())?;
         let mut gradients = vec![None; graph.len()];
@@ -100,7 +100,7 @@ fn depends(graph: &[Scalar]) -> Vec<bool> {
 }
 
 fn number(tensor: Tensor<1>) -> Result<f64, EngineError> {
-    tensor.try_into_scalar().map_err(|error| error.to_string().into())
+    tensor.try_into_scalar().map_err(|error| EngineError::Framework(error.to_string()))
 }
 
 #[cfg(test)]

@@ -16,9 +16,6 @@ mod tests;
 
 use crate::collective::stage::Stage;
 use mlsys_lab::LabError;
-use std::error::Error;
-use std::fmt;
-use std::fmt::{Display, Formatter};
 use std::ops::{AddAssign, Range};
 
 pub use crate::collective::stage::{Phase, Run, Split, Tree, Trees};
@@ -33,7 +30,6 @@ pub const CHUNKS: usize = 8;
 /// What the receiver does with the elements of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// Adds them to its own.
     Add,
     /// Puts them in the place of its own.
     Replace,
@@ -42,15 +38,12 @@ pub enum Action {
 /// One message of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Message {
-    /// The endpoint that sends it.
     pub from: usize,
-    /// The endpoint that receives it.
     pub to: usize,
     /// The pieces of the buffer that it carries, as [`Plan::split`] cuts it.
     pub pieces: Range<usize>,
     /// The same as elements of the buffer; empty where there are fewer elements than pieces.
     pub elements: Range<usize>,
-    /// What the receiver does with them.
     pub action: Action,
 }
 
@@ -78,24 +71,18 @@ impl Plan {
         elements: usize,
     ) -> Result<Self, PlanError> {
         check(ranks)?;
-        let stages = match algorithm {
-            Algorithm::Ring => vec![Stage::RingReduceScatter, Stage::RingAllGather],
-            Algorithm::RecursiveHalvingDoubling => {
-                if !ranks.is_power_of_two() {
-                    return Err(PlanError::NotPowerOfTwo { ranks });
-                }
-                vec![Stage::Halving, Stage::Doubling]
+        let (pieces, stages) = match algorithm {
+            Algorithm::Ring => (ranks, vec![Stage::RingReduceScatter, Stage::RingAllGather]),
+            Algorithm::RecursiveHalvingDoubling if !ranks.is_power_of_two() => {
+                return Err(PlanError::NotPowerOfTwo { ranks });
             }
-            Algorithm::Tree => vec![Stage::BinomialReduce, Stage::BinomialBroadcast { root: 0 }],
+            Algorithm::RecursiveHalvingDoubling => (ranks, vec![Stage::Halving, Stage::Doubling]),
+            Algorithm::Tree => {
+                (1, vec![Stage::BinomialReduce, Stage::BinomialBroadcast { root: 0 }])
+            }
             Algorithm::DoubleTree => return Self::double_tree(ranks, elements, CHUNKS),
-            Algorithm::ParameterServer => vec![Stage::ToServer, Stage::FromServer],
-            Algorithm::ShardedParameterServer => vec![Stage::ToOwners, Stage::FromOwners],
-        };
-        let pieces = match algorithm {
-            Algorithm::Tree | Algorithm::DoubleTree | Algorithm::ParameterServer => 1,
-            Algorithm::Ring
-            | Algorithm::RecursiveHalvingDoubling
-            | Algorithm::ShardedParameterServer => ranks,
+            Algorithm::ParameterServer => (1, vec![Stage::ToServer, Stage::FromServer]),
+            Algorithm::ShardedParameterServer => (ranks, vec![Stage::ToOwners, Stage::FromOwners]),
         };
         Self::of(ranks, elements, pieces, stages)
     }
@@ -157,7 +144,6 @@ impl Plan {
         })
     }
 
-    /// Ranks that take part.
     pub fn ranks(&self) -> usize {
         self.ranks
     }
@@ -183,10 +169,8 @@ impl Plan {
         self.split
     }
 
-    /// Rounds that follow one another.
     pub fn rounds(&self) -> usize {
-        let rounds = self.stages.iter().map(|stage| stage.rounds(self.ranks));
-        rounds.sum()
+        self.stages.iter().map(|stage| stage.rounds(self.ranks)).sum()
     }
 
     /// What a round is part of; nothing beyond the last.
@@ -234,84 +218,34 @@ fn check(ranks: usize) -> Result<(), PlanError> {
 }
 
 /// Why there is no such plan, or why it cannot be executed on these buffers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// No ranks.
+    #[error("a collective needs at least one rank")]
     NoRanks,
-    /// More ranks than plans are made for.
-    TooManyRanks {
-        /// Those asked for.
-        ranks: usize,
-    },
-    /// Halving needs a power of two.
-    NotPowerOfTwo {
-        /// Those asked for.
-        ranks: usize,
-    },
-    /// The root is none of the ranks.
-    NoSuchRoot {
-        /// The root asked for.
-        root: usize,
-        /// The ranks.
-        ranks: usize,
-    },
-    /// A buffer in no chunks.
+    #[error("{ranks} ranks; choose at most {MOST_RANKS}")]
+    TooManyRanks { ranks: usize },
+    #[error(
+        "recursive halving pairs all ranks off in every round, so their number must be a power of two; {ranks} is none, choose {} or {}",
+        (.ranks / 2 + 1).next_power_of_two(),
+        .ranks.next_power_of_two()
+    )]
+    NotPowerOfTwo { ranks: usize },
+    #[error("rank {root} is none of the ranks 0 to {}", .ranks - 1)]
+    NoSuchRoot { root: usize, ranks: usize },
+    #[error("a buffer travels in at least one chunk")]
     NoChunks,
-    /// A buffer for every endpoint is needed.
-    WrongBuffers {
-        /// Endpoints of the plan.
-        endpoints: usize,
-        /// Buffers given.
-        buffers: usize,
-    },
-    /// A buffer of another length.
-    WrongLength {
-        /// The endpoint that owns the buffer.
-        endpoint: usize,
-        /// Elements the plan is for.
-        elements: usize,
-        /// Elements given.
-        given: usize,
-    },
+    #[error("the plan has {endpoints} endpoints, but {buffers} buffers were given")]
+    WrongBuffers { endpoints: usize, buffers: usize },
+    #[error(
+        "the buffer of endpoint {endpoint} has {given} elements, but the plan is for {elements}"
+    )]
+    WrongLength { endpoint: usize, elements: usize, given: usize },
 }
 
 impl PlanError {
     /// As the error of a lab, naming its parameters.
-    pub fn told<'a>(self, params: impl IntoIterator<Item = &'a str>) -> LabError {
+    pub fn contradiction<'a>(self, params: impl IntoIterator<Item = &'a str>) -> LabError {
         LabError::contradiction(params, self.to_string())
-    }
-}
-
-impl Error for PlanError {}
-
-impl Display for PlanError {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::NoRanks => write!(f, "a collective needs at least one rank"),
-            Self::TooManyRanks { ranks } => {
-                write!(f, "{ranks} ranks; choose at most {MOST_RANKS}")
-            }
-            Self::NotPowerOfTwo { ranks } => {
-                let below = (ranks.max(1) / 2 + 1).next_power_of_two();
-                let above = ranks.next_power_of_two();
-                write!(
-                    f,
-                    "recursive halving pairs all ranks off in every round, so their number must be a power of two; \
-                     {ranks} is none, choose {below} or {above}"
-                )
-            }
-            Self::NoSuchRoot { root, ranks } => {
-                write!(f, "rank {root} is none of the ranks 0 to {}", ranks - 1)
-            }
-            Self::NoChunks => write!(f, "a buffer travels in at least one chunk"),
-            Self::WrongBuffers { endpoints, buffers } => {
-                write!(f, "the plan has {endpoints} endpoints, but {buffers} buffers were given")
-            }
-            Self::WrongLength { endpoint, elements, given } => write!(
-                f,
-                "the buffer of endpoint {endpoint} has {given} elements, but the plan is for {elements}"
-            ),
-        }
     }
 }
 

@@ -3,91 +3,62 @@
 #[cfg(test)]
 mod tests;
 
-/// A floating-point format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// IEEE 754 binary32.
-    Fp32,
-    /// The upper half of binary32: its range with 7 bits of fraction (Kalamkar et al. 2019).
-    Bf16,
-    /// IEEE 754 binary16.
-    Fp16,
-    /// 4 bits of exponent, 3 of fraction, no infinities: beyond 448 it saturates (Micikevicius et al. 2022).
-    E4m3,
-    /// 5 bits of exponent, 2 of fraction, with infinities, like a shorter binary16 (Micikevicius et al. 2022).
-    E5m2,
+mlsys_lab::named_enum! {
+    /// A floating-point format, by its name among parameters; the widest first.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Format {
+        /// IEEE 754 binary32.
+        Fp32 = "fp32",
+        /// The upper half of binary32: its range with 7 bits of fraction (Kalamkar et al. 2019).
+        Bf16 = "bf16",
+        /// IEEE 754 binary16.
+        Fp16 = "fp16",
+        /// 4 bits of exponent, 3 of fraction, no infinities: beyond 448 it saturates (Micikevicius et al. 2022).
+        E4m3 = "fp8-e4m3",
+        /// 5 bits of exponent, 2 of fraction, with infinities, like a shorter binary16 (Micikevicius et al. 2022).
+        E5m2 = "fp8-e5m2",
+    }
 }
 
 impl Format {
-    /// All of them, the widest first.
-    pub const ALL: [Self; 5] = [Self::Fp32, Self::Bf16, Self::Fp16, Self::E4m3, Self::E5m2];
-
-    /// Its name among parameters.
-    pub fn name(self) -> &'static str {
+    /// Bytes of a number, bits of its fraction without the leading one, the exponent of the smallest normal number, and
+    /// the largest finite number.
+    #[inline(always)]
+    const fn layout(self) -> (usize, i32, i32, f32) {
         match self {
-            Self::Fp32 => "fp32",
-            Self::Bf16 => "bf16",
-            Self::Fp16 => "fp16",
-            Self::E4m3 => "fp8-e4m3",
-            Self::E5m2 => "fp8-e5m2",
+            Self::Fp32 => (4, 23, -126, f32::MAX),
+            Self::Bf16 => (2, 7, -126, f32::from_bits(0x7f7f_0000)),
+            Self::Fp16 => (2, 10, -14, 65_504.0),
+            Self::E4m3 => (1, 3, -6, 448.0),
+            Self::E5m2 => (1, 2, -14, 57_344.0),
         }
     }
 
-    /// Bytes of a number.
     pub fn bytes(self) -> usize {
-        match self {
-            Self::Fp32 => 4,
-            Self::Bf16 | Self::Fp16 => 2,
-            Self::E4m3 | Self::E5m2 => 1,
-        }
+        self.layout().0
     }
 
-    /// Bits of the fraction, without the leading one.
-    fn fraction(self) -> i32 {
-        match self {
-            Self::Fp32 => 23,
-            Self::Bf16 => 7,
-            Self::Fp16 => 10,
-            Self::E4m3 => 3,
-            Self::E5m2 => 2,
-        }
-    }
-
-    /// The exponent of the smallest normal number.
-    fn lowest(self) -> i32 {
-        match self {
-            Self::Fp32 | Self::Bf16 => -126,
-            Self::Fp16 | Self::E5m2 => -14,
-            Self::E4m3 => -6,
-        }
-    }
-
-    /// The largest finite number.
     pub fn largest(self) -> f32 {
-        match self {
-            Self::Fp32 => f32::MAX,
-            Self::Bf16 => f32::from_bits(0x7f7f_0000),
-            Self::Fp16 => 65_504.0,
-            Self::E4m3 => 448.0,
-            Self::E5m2 => 57_344.0,
-        }
+        self.layout().3
     }
 
     /// The smallest positive number, subnormal ones included.
     pub fn smallest(self) -> f64 {
-        power(self.lowest() - self.fraction())
+        let (_, fraction, lowest, _) = self.layout();
+        power(lowest - fraction)
     }
 
     /// The smallest number with all bits of its fraction.
     pub fn smallest_normal(self) -> f64 {
-        power(self.lowest())
+        power(self.layout().2)
     }
 
     /// The distance from a number of this size to the next larger one, as long as there is one.
     #[inline(always)]
     pub fn spacing(self, size: f32) -> f64 {
         let exponent = (size.to_bits() >> 23 & 0xff) as i32 - 127;
-        power(exponent.max(self.lowest()) - self.fraction())
+        let (_, fraction, lowest, _) = self.layout();
+        power(exponent.max(lowest) - fraction)
     }
 
     /// The numbers of the format next to one of them: below and above. Infinite beyond the largest.
@@ -117,38 +88,34 @@ impl Format {
     /// infinite, but 448 in e4m3, which has no infinity; NaN stays.
     #[inline(always)]
     pub fn round(self, x: f32) -> f32 {
-        match self {
-            Self::Fp32 => x,
-            Self::Bf16 | Self::Fp16 | Self::E4m3 | Self::E5m2 => {
-                // In units of the spacing the number is below 2^11: what is added leaves no bits for a fraction, and the
-                // sum is rounded as IEEE has it, ties to even. Each other step is exact in 64 bits.
-                const WHOLE: f64 = 4_503_599_627_370_496.0;
-                let size = x.abs();
-                let spacing = self.spacing(size);
-                let units = (f64::from(size) / spacing + WHOLE) - WHOLE;
-                self.bounded(units * spacing, x)
-            }
+        // In units of the spacing the number is below 2^11: what is added leaves no bits for a fraction, and the sum is
+        // rounded as IEEE has it, ties to even. Each other step is exact in 64 bits.
+        const WHOLE: f64 = 4_503_599_627_370_496.0;
+        if self == Self::Fp32 {
+            return x;
         }
+        let size = x.abs();
+        let spacing = self.spacing(size);
+        let units = (f64::from(size) / spacing + WHOLE) - WHOLE;
+        self.bounded(units * spacing, x)
     }
 
     /// The number of the format below or above, each with a probability that grows as the other is farther: above if
     /// `draw`, from 0 up to 1, is less than the share of the way to it. On average nothing is lost.
     #[inline(always)]
     pub fn round_by(self, x: f32, draw: f64) -> f32 {
-        match self {
-            Self::Fp32 => x,
-            Self::Bf16 | Self::Fp16 | Self::E4m3 | Self::E5m2 => {
-                let size = x.abs();
-                if !size.is_finite() {
-                    return self.bounded(f64::from(size), x);
-                }
-                let spacing = self.spacing(size);
-                let units = f64::from(size) / spacing;
-                let below = units.floor();
-                let up = if draw < units - below { 1.0 } else { 0.0 };
-                self.bounded((below + up) * spacing, x)
-            }
+        if self == Self::Fp32 {
+            return x;
         }
+        let size = x.abs();
+        if !size.is_finite() {
+            return self.bounded(f64::from(size), x);
+        }
+        let spacing = self.spacing(size);
+        let units = f64::from(size) / spacing;
+        let below = units.floor();
+        let up = if draw < units - below { 1.0 } else { 0.0 };
+        self.bounded((below + up) * spacing, x)
     }
 
     #[inline(always)]
@@ -164,14 +131,9 @@ impl Format {
 
     /// Whether a number loses its size when it is rounded: it becomes infinite, or saturates.
     pub fn overflows(self, x: f32) -> bool {
-        let largest = self.largest();
-        match self {
-            // Up to the middle between 448 and the 480 that it has not, 448 is the nearest number.
-            Self::E4m3 => x.abs() > 464.0,
-            Self::Fp32 | Self::Bf16 | Self::Fp16 | Self::E5m2 => {
-                x.abs() > largest && self.round(x).is_infinite()
-            }
-        }
+        // Up to the middle between 448 and the 480 that e4m3 has not, 448 is the nearest number.
+        x.abs() > 464.0 && self == Self::E4m3
+            || x.abs() > self.largest() && self.round(x).is_infinite()
     }
 }
 

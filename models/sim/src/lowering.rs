@@ -3,51 +3,38 @@
 
 pub mod forms;
 
-use std::fmt;
-
 use mlsys_lab::random::unit;
 use mlsys_lab::{DeviceId, LabError};
 
 pub use crate::lowering::forms::Target;
 
 /// Why a toolchain has no result.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ToolchainError {
     /// The form was made beforehand; why it is not made here.
+    #[error("beforehand; {0}")]
     Beforehand(&'static str),
+    #[error("by NVRTC where CUDA is")]
     OnlyNvrtc,
+    #[error("no compiler is at hand")]
     NoCompiler,
+    #[error("nothing here runs it")]
     NoRunner,
+    #[error(
+        "cubecl has no compiler for the processor in this program; choose a GPU with --device wgpu or --device cuda"
+    )]
     NotOnProcessor,
+    #[error("it was not timed")]
     NotTimed,
-    /// What a compiler says.
+    #[error("{0}")]
     Compiler(String),
+    #[error("{0}")]
     Device(LabError),
-    /// The device is none of cubecl's.
+    #[error("{0} takes no kernels of cubecl")]
     NoKernels(DeviceId),
-    /// What a driver says.
+    #[error("{0}")]
     Driver(String),
 }
-
-impl fmt::Display for ToolchainError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Beforehand(reason) => write!(f, "beforehand; {reason}"),
-            Self::OnlyNvrtc => f.write_str("by NVRTC where CUDA is"),
-            Self::NoCompiler => f.write_str("no compiler is at hand"),
-            Self::NoRunner => f.write_str("nothing here runs it"),
-            Self::NotOnProcessor => f.write_str(
-                "cubecl has no compiler for the processor in this program; choose a GPU with --device wgpu or --device cuda",
-            ),
-            Self::NotTimed => f.write_str("it was not timed"),
-            Self::Compiler(reason) | Self::Driver(reason) => f.write_str(reason),
-            Self::Device(error) => error.fmt(f),
-            Self::NoKernels(device) => write!(f, "{device} takes no kernels of cubecl"),
-        }
-    }
-}
-
-impl std::error::Error for ToolchainError {}
 
 /// Compilers that the program has, and devices that run what they make.
 pub trait Toolchain: Send + Sync {
@@ -64,57 +51,29 @@ pub trait Toolchain: Send + Sync {
     fn run(&self, device: DeviceId, work: &Work) -> Result<Vec<f32>, ToolchainError>;
 }
 
-/// The six kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kernel {
-    /// `c = a + b`.
-    VectorAdd,
-    /// `y = max(x, 0)`.
-    Relu,
-    /// `y = s*x + y`.
-    Saxpy,
-    /// `b[i] = a[i] + ... + a[i + 2*radius]`.
-    WindowSum,
-    /// `c = a*b`, tile by tile.
-    MatmulTile,
-    /// Softmax of each row.
-    SoftmaxRow,
-}
-
-impl Kernel {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::VectorAdd,
-        Self::Relu,
-        Self::Saxpy,
-        Self::WindowSum,
-        Self::MatmulTile,
-        Self::SoftmaxRow,
-    ];
-
-    /// Its name among the parameters, the forms and the sources.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::VectorAdd => "vector-add",
-            Self::Relu => "relu",
-            Self::Saxpy => "saxpy",
-            Self::WindowSum => "window-sum",
-            Self::MatmulTile => "matmul-tile",
-            Self::SoftmaxRow => "softmax-row",
-        }
-    }
-
-    pub fn find(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kernel| kernel.name() == name)
+mlsys_lab::named_enum! {
+    /// The six kernels, by their names among the parameters, the forms and the sources.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Kernel {
+        /// `c = a + b`.
+        VectorAdd = "vector-add",
+        /// `y = max(x, 0)`.
+        Relu = "relu",
+        /// `y = s*x + y`.
+        Saxpy = "saxpy",
+        /// `b[i] = a[i] + ... + a[i + 2*radius]`.
+        WindowSum = "window-sum",
+        /// `c = a*b`, tile by tile.
+        MatmulTile = "matmul-tile",
+        /// Softmax of each row.
+        SoftmaxRow = "softmax-row",
     }
 }
 
 /// A kernel and the sizes that it is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Build {
-    /// Which one.
     pub kernel: Kernel,
-    /// Threads of a block.
     pub block: usize,
     /// Elements of a load: 1, or 4 for the first three kernels.
     pub width: usize,
@@ -140,7 +99,6 @@ const COLUMNS: usize = 256;
 /// A kernel with the buffers that it is run on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Work {
-    /// The kernel.
     pub build: Build,
     /// What it reads, in the order of its parameters; of elementwise kernels filled with zeros up to a whole load.
     pub inputs: Vec<Vec<f32>>,
@@ -169,13 +127,10 @@ impl Work {
                 let filled = elements.next_multiple_of(build.width);
                 let reads = if build.kernel == Kernel::VectorAdd { 2 } else { 1 };
                 let inputs = (0..reads).map(|n| buffer(n, elements, filled)).collect();
-                let output = match build.kernel {
-                    Kernel::Saxpy => buffer(reads, elements, filled),
-                    Kernel::VectorAdd
-                    | Kernel::Relu
-                    | Kernel::WindowSum
-                    | Kernel::MatmulTile
-                    | Kernel::SoftmaxRow => vec![0.0; filled],
+                let output = if build.kernel == Kernel::Saxpy {
+                    buffer(reads, elements, filled)
+                } else {
+                    vec![0.0; filled]
                 };
                 (inputs, output, elements, 0, line(filled / build.width))
             }

@@ -17,7 +17,6 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// Every stage, 0 to 3.
     pub const ALL: [Self; 4] = [Self::Whole, Self::Optimizer, Self::Gradients, Self::Weights];
 
     /// The stage of a number that the schema has kept between 0 and 3.
@@ -30,7 +29,6 @@ impl Stage {
         }
     }
 
-    /// Its number, 0 to 3.
     pub const fn number(self) -> u8 {
         self as u8
     }
@@ -51,9 +49,7 @@ pub struct States {
     pub parameters: f64,
     /// N.
     pub ranks: f64,
-    /// Bytes of one working weight.
     pub weight: f64,
-    /// Bytes of one gradient.
     pub gradient: f64,
     /// Bytes of the optimizer's states for one parameter.
     pub optimizer: f64,
@@ -68,7 +64,6 @@ pub struct Held {
 }
 
 impl Held {
-    /// All of it.
     pub fn bytes(&self) -> f64 {
         self.weights + self.gradients + self.optimizer
     }
@@ -109,15 +104,12 @@ pub struct Layer {
     /// t, over which the tensors within attention and MLP are split.
     pub tensor_ranks: f64,
     pub outside: Outside,
-    pub recompute: Recompute,
 }
 
 /// Where the tensors outside attention and MLP lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outside {
-    /// The same on each rank.
     Replicated,
-    /// Split along the sequence.
     Sharded,
 }
 
@@ -198,7 +190,6 @@ mod tests {
             heads: 96.0,
             tensor_ranks: 1.0,
             outside: Outside::Replicated,
-            recompute: Recompute::None,
         };
         let part = |sequence: f64| {
             let layer = layer(sequence);

@@ -60,12 +60,10 @@ impl Network {
         Self::new(field("latency_seconds")?, field("bandwidth_bytes_per_second")?).ok()
     }
 
-    /// Seconds before the first byte of a message arrives.
     pub fn latency(&self) -> f64 {
         self.latency
     }
 
-    /// Bytes per second in one direction.
     pub fn bandwidth(&self) -> f64 {
         self.bandwidth
     }

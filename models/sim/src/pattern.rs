@@ -4,7 +4,6 @@ use mlsys_expr::{Dialect, Expr, ExprError, evaluate_pattern, parse};
 use mlsys_lab::LabError;
 use mlsys_lab::nearest::nearest;
 
-/// Lanes of a warp.
 pub const LANES: i64 = 32;
 
 /// An expression in integers over the names that a place gives it.

@@ -26,18 +26,14 @@ pub struct Matrix {
 /// What a row of the memory holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rows {
-    /// The weights of one input.
     Input,
-    /// The weights of one output.
     Output,
 }
 
 /// Which weights share one scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Granularity {
-    /// All of a matrix.
     Tensor,
-    /// Those of one output.
     Channel,
     /// Groups of this many neighbours along one output; the last group of an output may be smaller.
     Group(usize),
@@ -50,7 +46,6 @@ pub struct Quantized {
     pub codes: Vec<i32>,
     /// What comes back, in the order of the weights.
     pub back: Vec<f32>,
-    /// The levels of each group.
     pub levels: Vec<Levels>,
     matrix: Matrix,
     granularity: Granularity,
@@ -71,12 +66,10 @@ impl Matrix {
         Self { inputs, outputs, rows }
     }
 
-    /// Weights of one output.
     pub fn inputs(&self) -> usize {
         self.inputs
     }
 
-    /// Outputs.
     pub fn outputs(&self) -> usize {
         self.outputs
     }
@@ -122,7 +115,6 @@ impl Granularity {
         }
     }
 
-    /// Scales of a matrix.
     pub fn groups(self, matrix: Matrix) -> usize {
         match self {
             Self::Tensor => 1,
@@ -130,7 +122,6 @@ impl Granularity {
         }
     }
 
-    /// The group that a weight belongs to.
     pub fn group(self, matrix: Matrix, index: usize) -> usize {
         let (input, output) = matrix.place(index);
         match self {
@@ -213,12 +204,10 @@ impl Quantized {
         Self { codes, back, levels, matrix, granularity, storage: Storage::default() }
     }
 
-    /// The group that a weight belongs to.
     pub fn group(&self, index: usize) -> usize {
         self.granularity.group(self.matrix, index)
     }
 
-    /// The levels that a weight may take.
     pub fn levels_of(&self, index: usize) -> Option<&Levels> {
         self.levels.get(self.group(index))
     }
@@ -261,7 +250,6 @@ impl Quantized {
         noise
     }
 
-    /// What has to be stored.
     pub fn storage(&self) -> Storage {
         self.storage
     }
@@ -295,7 +283,6 @@ pub struct Noise {
     pub worst: f64,
     /// Weights that lie beyond the last level by more than half a step.
     pub clipped: usize,
-    /// Weights.
     pub weights: usize,
 }
 
@@ -318,7 +305,6 @@ impl Noise {
         }
     }
 
-    /// The two together.
     pub fn and(self, other: Self) -> Self {
         Self {
             signal: self.signal + other.signal,
@@ -352,22 +338,18 @@ const NUMBER: usize = 4;
 /// What has to be stored of a matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Storage {
-    /// Weights.
     pub weights: usize,
-    /// Bits of each.
     pub bits: u32,
     /// Scales, one a group.
     pub scales: usize,
     /// Zero points, one a group if there are any.
     pub zeros: usize,
-    /// Shared values.
     pub centroids: usize,
 }
 
 /// Bytes of what is stored, kind by kind; matrices of different widths add.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bytes {
-    /// Packed weights.
     pub weights: usize,
     /// Scales, zero points and centroids.
     pub scales: usize,
@@ -394,7 +376,6 @@ impl Storage {
 }
 
 impl Bytes {
-    /// All of it.
     pub fn all(&self) -> usize {
         self.weights + self.scales
     }

@@ -3,11 +3,8 @@
 /// A machine's peak and bandwidth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Roof {
-    /// The machine.
     pub name: String,
-    /// flop/s.
     pub peak: f64,
-    /// bytes/s.
     pub bandwidth: f64,
 }
 

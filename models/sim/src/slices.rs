@@ -24,14 +24,11 @@ pub enum Cut {
     Whole,
 }
 
-/// A weight of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weight<'a> {
-    /// What it is called.
     pub name: &'a str,
     /// Its shape, inputs by outputs.
     pub shape: &'a str,
-    /// How it is cut.
     pub cut: Cut,
 }
 

@@ -6,6 +6,7 @@
 use mlsys_lab::{LabError, Params};
 
 use crate::integer::too_large;
+use crate::memory::Recompute;
 
 /// The two families of transformers that are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +34,6 @@ pub struct Heads {
     pub heads: i64,
     /// Heads of keys and of values.
     pub kv_heads: i64,
-    /// Width of one head.
     pub head_dim: i64,
     /// A = heads*head_dim, the width of all queries.
     pub queries: i64,
@@ -79,13 +79,11 @@ impl Heads {
 /// The dimensions that decide every weight.
 #[derive(Clone, Copy, Debug)]
 pub struct Transformer {
-    /// The family.
     pub architecture: Architecture,
     /// L.
     pub layers: i64,
     /// h.
     pub hidden: i64,
-    /// The widths of attention.
     pub heads: Heads,
     /// f, the width of the MLP.
     pub ffn: i64,
@@ -100,11 +98,9 @@ pub struct Transformer {
 /// What a transformer's weights add up to.
 #[derive(Clone, Copy, Debug)]
 pub struct Count {
-    /// Of one layer.
     pub layer: i64,
     /// Word table, learned positions and an output head of its own.
     pub embedding: i64,
-    /// Of all.
     pub total: i64,
 }
 
@@ -146,16 +142,6 @@ impl Count {
     }
 }
 
-/// What is kept of the forward pass, and what is computed again in the backward pass.
-#[derive(Clone, Copy, Debug)]
-pub enum Recompute {
-    None,
-    /// The attention matrices.
-    Selective,
-    /// Every layer from its input.
-    Full,
-}
-
 /// One iteration of training: a model and a batch.
 pub struct Iteration {
     pub layers: f64,
@@ -171,7 +157,6 @@ pub struct Iteration {
     pub recompute: Recompute,
 }
 
-/// FLOPs of the iteration.
 pub struct Flops {
     /// W, the weight matrices of one layer.
     pub weights: f64,
@@ -186,7 +171,6 @@ pub struct Flops {
 }
 
 impl Flops {
-    /// Counts an iteration.
     pub fn of(iteration: &Iteration) -> Self {
         let Iteration {
             layers,

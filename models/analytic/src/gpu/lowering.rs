@@ -160,7 +160,7 @@ impl Asked {
             return Err(LabError::contradiction(["vector_width"], known));
         }
         let name = params.text("kernel")?;
-        let kernel = Kernel::find(name).ok_or_else(|| {
+        let kernel: Kernel = name.parse().map_err(|_| {
             LabError::contradiction(["kernel"], format!("there is no kernel '{name}'"))
         })?;
         let elements = params.size("elements")?;
@@ -221,7 +221,7 @@ fn targets(params: &Params) -> Result<Vec<Target>, LabError> {
 }
 
 fn target(param: &str, name: &str) -> Result<Target, LabError> {
-    Target::find(name).ok_or_else(|| {
+    name.parse().map_err(|_| {
         let known = Target::ALL.map(Target::name).join(", ");
         LabError::contradiction([param], format!("'{name}' is none of {known}"))
     })

@@ -119,12 +119,12 @@ fn short(algorithm: Algorithm) -> &'static str {
 impl Sum {
     fn read(params: &Params) -> Result<Self, LabError> {
         let name = params.text("algorithm")?;
-        let algorithm = Algorithm::named(name).ok_or_else(|| {
+        let algorithm: Algorithm = name.parse().map_err(|_| {
             LabError::contradiction(["algorithm"], format!("no algorithm is called '{name}'"))
         })?;
         let ranks = params.size("ranks")?;
         if !algorithm.takes(ranks) {
-            return Err(PlanError::NotPowerOfTwo { ranks }.told(["algorithm", "ranks"]));
+            return Err(PlanError::NotPowerOfTwo { ranks }.contradiction(["algorithm", "ranks"]));
         }
         let (bytes, network) = (params.float("bytes")?, Network::read(params)?);
         Ok(Self { algorithm, ranks, bytes, network })
@@ -222,7 +222,7 @@ impl Sum {
             return Ok(None);
         }
         let plan = Plan::all_reduce(self.algorithm, self.ranks, bytes as usize);
-        let tally = Tally::of(&plan.map_err(|error| error.told(["algorithm", "ranks"]))?);
+        let tally = Tally::of(&plan.map_err(|error| error.contradiction(["algorithm", "ranks"]))?);
         let busiest = tally.busiest();
         Ok(Some(Counted {
             rounds: tally.rounds as f64,

@@ -61,7 +61,7 @@ struct Setup {
 impl Setup {
     fn read(params: &Params) -> Result<Self, LabError> {
         // The schema knows no name but these.
-        let schedule = Schedule::named(params.text("schedule")?).unwrap_or(Schedule::GPipe);
+        let schedule = params.text("schedule")?.parse().unwrap_or(Schedule::GPipe);
         let interleaves = schedule == Schedule::Interleaved;
         Ok(Self {
             schedule,

@@ -114,7 +114,7 @@ impl Setup {
     pub(super) fn scheme(&self, knobs: &Knobs) -> Result<Scheme, LabError> {
         let parameters = self.model.parameters() as usize;
         let plan = |plan: Result<Plan, PlanError>| {
-            plan.map_err(|error| error.told(["algorithm", "workers"]))
+            plan.map_err(|error| error.contradiction(["algorithm", "workers"]))
         };
         Ok(Scheme {
             all_reduce: plan(Plan::all_reduce(knobs.algorithm, self.workers, parameters))?,

@@ -143,7 +143,7 @@ fn order_bubble_and_peaks_match_the_simulation() {
             "latency_seconds=0",
         ];
         let data = run(&lab(), &set);
-        let schedule = Schedule::named(name).unwrap();
+        let schedule: Schedule = name.parse().unwrap();
         let plan = Plan::new(schedule, 4, 4, 2).unwrap();
         let chunks = if schedule == Schedule::Interleaved { 2 } else { 1 };
         let order = |stage| {

@@ -4,38 +4,26 @@
 use crate::collective::{Action, Message};
 use std::ops::Range;
 
-/// What a round of a plan is part of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Phase {
-    /// Pieces are summed, each to one owner.
-    ReduceScatter,
-    /// Finished pieces go from their owners to all.
-    AllGather,
-    /// Whole buffers are summed at a root or server.
-    Reduce,
-    /// The sum goes from there to all.
-    Broadcast,
-    /// Chunks are summed and handed out at the same time.
-    Pipelined,
-}
-
-impl Phase {
-    /// Its name as the field says it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ReduceScatter => "reduce-scatter",
-            Self::AllGather => "all-gather",
-            Self::Reduce => "reduce",
-            Self::Broadcast => "broadcast",
-            Self::Pipelined => "reduce and broadcast, pipelined",
-        }
+mlsys_lab::named_enum! {
+    /// What a round of a plan is part of.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Phase {
+        /// Pieces are summed, each to one owner.
+        ReduceScatter = "reduce-scatter",
+        /// Finished pieces go from their owners to all.
+        AllGather = "all-gather",
+        /// Whole buffers are summed at a root or server.
+        Reduce = "reduce",
+        /// The sum goes from there to all.
+        Broadcast = "broadcast",
+        /// Chunks are summed and handed out at the same time.
+        Pipelined = "reduce and broadcast, pipelined",
     }
 }
 
 /// Messages of one round in arithmetic progression: senders, receivers and pieces each advance by a constant step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Messages.
     pub count: usize,
     /// The first sender, and the step to the next.
     pub from: (usize, usize),
@@ -43,14 +31,11 @@ pub struct Run {
     pub to: (usize, usize),
     /// The first piece of the first message, and the step to the next message's.
     pub piece: (usize, usize),
-    /// Pieces in each message.
     pub width: usize,
-    /// What receivers do with them.
     pub action: Action,
 }
 
 impl Run {
-    /// One message.
     fn single(from: usize, to: usize, pieces: Range<usize>, action: Action) -> Self {
         Self {
             count: 1,
@@ -157,22 +142,14 @@ impl Stage {
                 };
                 (0..down.count).map(message).collect()
             }
-            Self::ToServer => vec![Run {
-                count: ranks,
-                from: (0, 1),
-                to: (ranks, 0),
-                piece: (0, 0),
-                width: 1,
-                action: Action::Add,
-            }],
-            Self::FromServer => vec![Run {
-                count: ranks,
-                from: (ranks, 0),
-                to: (0, 1),
-                piece: (0, 0),
-                width: 1,
-                action: Action::Replace,
-            }],
+            Self::ToServer => {
+                let first = Run::single(0, ranks, 0..1, Action::Add);
+                vec![Run { count: ranks, from: (0, 1), ..first }]
+            }
+            Self::FromServer => {
+                let first = Run::single(ranks, 0, 0..1, Action::Replace);
+                vec![Run { count: ranks, to: (0, 1), ..first }]
+            }
             Self::ToOwners => to_others(ranks, (0, 1), Action::Add),
             Self::FromOwners => to_others(ranks, (1, 0), Action::Replace),
             Self::DoubleTree(trees) => chunks(trees, round),
@@ -221,14 +198,9 @@ fn pairs(ranks: usize, apart: usize, first: impl Fn(usize) -> usize, action: Act
 
 /// From ranks with lowest set bit `step` to those without it.
 fn binomial(ranks: usize, step: usize) -> Run {
-    Run {
-        count: (ranks - step).div_ceil(2 * step),
-        from: (step, 2 * step),
-        to: (0, 2 * step),
-        piece: (0, 0),
-        width: 1,
-        action: Action::Add,
-    }
+    let count = (ranks - step).div_ceil(2 * step);
+    let first = Run::single(step, 0, 0..1, Action::Add);
+    Run { count, from: (step, 2 * step), to: (0, 2 * step), ..first }
 }
 
 /// Everybody to everybody else: with the pieces of the receivers (`(0, 1)`) or of the senders (`(1, 0)`).
@@ -310,13 +282,7 @@ impl Tree {
 
     /// Whether each rank is some rank's parent.
     pub fn inner(&self) -> Vec<bool> {
-        let mut inner = vec![false; self.parent.len()];
-        for up in self.parent.iter().flatten() {
-            if let Some(inner) = inner.get_mut(*up) {
-                *inner = true;
-            }
-        }
-        inner
+        (0..self.parent.len()).map(|rank| self.parent.contains(&Some(rank))).collect()
     }
 }
 
@@ -333,14 +299,11 @@ fn parent(ranks: usize, rank: usize) -> Option<usize> {
 /// Both trees, and in how many chunks each takes its half of the buffer.
 #[derive(Clone, Debug)]
 pub struct Trees {
-    /// The first and the second tree.
     pub trees: [Tree; 2],
-    /// Chunks that go through a tree one behind the other.
     pub chunks: usize,
 }
 
 impl Trees {
-    /// Both trees.
     pub fn new(ranks: usize, chunks: usize) -> Self {
         Self { trees: [Tree::first(ranks), Tree::second(ranks)], chunks }
     }
@@ -365,17 +328,14 @@ impl Split {
         Self { elements, pieces: pieces.max(1) }
     }
 
-    /// Elements altogether.
     pub fn elements(self) -> usize {
         self.elements
     }
 
-    /// Pieces.
     pub fn pieces(self) -> usize {
         self.pieces
     }
 
-    /// The elements of a piece.
     pub fn piece(self, piece: usize) -> Range<usize> {
         self.start(piece)..self.start(piece + 1)
     }
@@ -385,12 +345,10 @@ impl Split {
         self.start(pieces.start)..self.start(pieces.end)
     }
 
-    /// The length of the longest piece.
     pub fn longest(self) -> usize {
         self.elements.div_ceil(self.pieces)
     }
 
-    /// The length of the shortest piece.
     pub fn shortest(self) -> usize {
         self.elements / self.pieces
     }

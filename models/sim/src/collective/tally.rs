@@ -7,24 +7,17 @@ use std::collections::BTreeMap;
 /// Messages and elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
-    /// Messages.
     pub messages: u64,
-    /// Elements in them.
     pub elements: u64,
 }
 
 /// The counts of a whole plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Rounds that follow one another.
     pub rounds: u64,
-    /// All messages.
     pub messages: u64,
-    /// All elements sent.
     pub elements: u64,
-    /// What each endpoint sent.
     pub sent: Vec<Load>,
-    /// What each endpoint received.
     pub received: Vec<Load>,
     /// The most messages that one endpoint received in one round.
     pub fan_in: u64,
@@ -39,7 +32,8 @@ impl Tally {
     pub fn of(plan: &Plan) -> Self {
         let split = plan.split();
         let mut tally = Self::default();
-        let mut ports = Ports::new(plan);
+        let new = || Ends::new(plan.endpoints());
+        let mut ports = Ports { split, sent: new(), received: new() };
         for round in 0..plan.rounds() {
             let runs = plan.runs(round);
             let busiest = if one_each(&runs) {
@@ -54,8 +48,8 @@ impl Tally {
             tally.fan_in = tally.fan_in.max(busiest.messages);
             tally.serial_elements += busiest.elements;
         }
-        tally.sent = ports.sent.settle();
-        tally.received = ports.received.settle();
+        tally.sent = ports.sent.loads();
+        tally.received = ports.received.loads();
         tally.messages = tally.sent.iter().map(|load| load.messages).sum();
         tally.elements = tally.sent.iter().map(|load| load.elements).sum();
         tally
@@ -111,6 +105,44 @@ fn apart(a: usize, run: &Run, b: usize, other: &Run) -> bool {
     a + run.count <= b || b + other.count <= a
 }
 
+/// One direction of all ports: what each endpoint passed, kept as the differences from one to the next, so that adding to
+/// a stretch of neighbours costs as much as adding to one. Differences wrap, so that the sums are right.
+struct Ends(Vec<Load>);
+
+impl Ends {
+    fn new(endpoints: usize) -> Self {
+        Self(vec![Load::default(); endpoints + 1])
+    }
+
+    /// Adds a load to `count` endpoints from `first` on.
+    fn add(&mut self, first: usize, count: usize, messages: u64, elements: u64) {
+        let before = Load { messages: messages.wrapping_neg(), elements: elements.wrapping_neg() };
+        for (at, change) in [(first, Load { messages, elements }), (first + count, before)] {
+            if let Some(load) = self.0.get_mut(at) {
+                *load = load.plus(change);
+            }
+        }
+    }
+
+    fn loads(self) -> Vec<Load> {
+        let endpoints = self.0.len() - 1;
+        let sum = |sum: &mut Load, change| {
+            *sum = sum.plus(change);
+            Some(*sum)
+        };
+        self.0.into_iter().scan(Load::default(), sum).take(endpoints).collect()
+    }
+}
+
+impl Load {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            messages: self.messages.wrapping_add(other.messages),
+            elements: self.elements.wrapping_add(other.elements),
+        }
+    }
+}
+
 /// Both directions of every endpoint's port.
 struct Ports {
     split: Split,
@@ -118,75 +150,7 @@ struct Ports {
     received: Ends,
 }
 
-/// One direction of the ports: what was counted message by message, and what as stretches of neighbours.
-struct Ends {
-    loads: Vec<Load>,
-    messages: Stretches,
-    elements: Stretches,
-}
-
-/// A number for each of many places in a row, kept as the differences from one to the next: adding to a stretch of them
-/// costs as much as adding to one.
-struct Stretches(Vec<u64>);
-
-impl Stretches {
-    fn new(places: usize) -> Self {
-        Self(vec![0; places + 1])
-    }
-
-    /// Adds to `count` places from `first` on. Differences go round at the end of their type, so that the sums are right.
-    fn add(&mut self, first: usize, count: usize, amount: u64) {
-        if let Some(at) = self.0.get_mut(first) {
-            *at = at.wrapping_add(amount);
-        }
-        if let Some(after) = self.0.get_mut(first + count) {
-            *after = after.wrapping_sub(amount);
-        }
-    }
-
-    fn sums(self) -> impl Iterator<Item = u64> {
-        self.0.into_iter().scan(0_u64, |sum, difference| {
-            *sum = sum.wrapping_add(difference);
-            Some(*sum)
-        })
-    }
-}
-
-impl Ends {
-    fn new(endpoints: usize) -> Self {
-        Self {
-            loads: vec![Load::default(); endpoints],
-            messages: Stretches::new(endpoints),
-            elements: Stretches::new(endpoints),
-        }
-    }
-
-    /// Counts a message of `least` elements at each of `count` neighbours, and one element more at the first `longer`.
-    fn stretch(&mut self, first: usize, count: usize, least: u64, longer: usize) {
-        self.messages.add(first, count, 1);
-        self.elements.add(first, count, least);
-        self.elements.add(first, longer, 1);
-    }
-
-    fn settle(self) -> Vec<Load> {
-        let stretches = self.messages.sums().zip(self.elements.sums());
-        let total = |(load, (messages, elements)): (Load, (u64, u64))| Load {
-            messages: load.messages + messages,
-            elements: load.elements + elements,
-        };
-        self.loads.into_iter().zip(stretches).map(total).collect()
-    }
-}
-
 impl Ports {
-    fn new(plan: &Plan) -> Self {
-        Self {
-            split: plan.split(),
-            sent: Ends::new(plan.endpoints()),
-            received: Ends::new(plan.endpoints()),
-        }
-    }
-
     /// Counts messages of which no two share a port's direction, run by run; gives the longest.
     fn slide(&mut self, runs: &[Run]) -> Load {
         let mut longest = Load::default();
@@ -194,8 +158,10 @@ impl Ports {
         for run in runs {
             // The longer pieces are the first ones.
             let more = longer.saturating_sub(run.piece.0).min(run.count);
-            self.sent.stretch(run.from.0, run.count, least as u64, more);
-            self.received.stretch(run.to.0, run.count, least as u64, more);
+            for (ends, first) in [(&mut self.sent, run.from.0), (&mut self.received, run.to.0)] {
+                ends.add(first, run.count, 1, least as u64);
+                ends.add(first, more, 0, 1);
+            }
             let elements = (least + usize::from(more > 0)) as u64;
             longest.elements = longest.elements.max(elements);
             longest.messages = 1;
@@ -223,31 +189,30 @@ impl Ports {
         };
         for (ends, round) in [(&mut self.sent, out), (&mut self.received, into)] {
             for (end, load) in round {
-                if let Some(total) = ends.loads.get_mut(end) {
-                    total.messages += load.messages;
-                    total.elements += load.elements;
-                }
+                ends.add(end, 1, load.messages, load.elements);
             }
         }
         busiest
     }
 }
 
-/// How ranks sum their buffers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Algorithm {
-    /// Reduce-scatter round a ring, then all-gather round it (Patarasuk & Yuan 2009).
-    Ring,
-    /// Partners at half the distance and with half the buffer in every round, and back (Thakur et al. 2005).
-    RecursiveHalvingDoubling,
-    /// A binomial tree up, then down, with the whole buffer in every message.
-    Tree,
-    /// Two binary trees at once, each with half the buffer, pipelined by chunks (Sanders, Speck & Träff 2009).
-    DoubleTree,
-    /// Everybody to one server and back.
-    ParameterServer,
-    /// Everybody serves its piece of the buffer to all others.
-    ShardedParameterServer,
+mlsys_lab::named_enum! {
+    /// How ranks sum their buffers, by the values of the parameter `algorithm`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Algorithm {
+        /// Reduce-scatter round a ring, then all-gather round it (Patarasuk & Yuan 2009).
+        Ring = "ring",
+        /// Partners at half the distance and with half the buffer in every round, and back (Thakur et al. 2005).
+        RecursiveHalvingDoubling = "recursive-halving-doubling",
+        /// A binomial tree up, then down, with the whole buffer in every message.
+        Tree = "tree",
+        /// Two binary trees at once, each with half the buffer, pipelined by chunks (Sanders, Speck & Träff 2009).
+        DoubleTree = "double-tree",
+        /// Everybody to one server and back.
+        ParameterServer = "parameter-server",
+        /// Everybody serves its piece of the buffer to all others.
+        ShardedParameterServer = "sharded-parameter-server",
+    }
 }
 
 /// What an all-reduce costs by its closed formula, with `p` ranks, a buffer of `n` bytes and `L = ceil(log2 p)`.
@@ -262,43 +227,9 @@ pub struct Closed {
 }
 
 impl Algorithm {
-    /// All of them, in the order of the lab `all-reduce`.
-    pub const ALL: [Self; 6] = [
-        Self::Ring,
-        Self::RecursiveHalvingDoubling,
-        Self::Tree,
-        Self::DoubleTree,
-        Self::ParameterServer,
-        Self::ShardedParameterServer,
-    ];
-
-    /// Its name among the values of the parameter `algorithm`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ring => "ring",
-            Self::RecursiveHalvingDoubling => "recursive-halving-doubling",
-            Self::Tree => "tree",
-            Self::DoubleTree => "double-tree",
-            Self::ParameterServer => "parameter-server",
-            Self::ShardedParameterServer => "sharded-parameter-server",
-        }
-    }
-
-    /// The algorithm of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|one| one.name() == name)
-    }
-
     /// Whether the algorithm supports this number of ranks.
     pub fn takes(self, ranks: usize) -> bool {
-        match self {
-            Self::RecursiveHalvingDoubling => ranks.is_power_of_two(),
-            Self::Ring
-            | Self::Tree
-            | Self::DoubleTree
-            | Self::ParameterServer
-            | Self::ShardedParameterServer => ranks > 0,
-        }
+        if self == Self::RecursiveHalvingDoubling { ranks.is_power_of_two() } else { ranks > 0 }
     }
 
     /// Messages that follow one another; none for a rank alone.

@@ -123,7 +123,7 @@ fn the_counts_of_a_walk_are_those_of_the_closed_formulas() {
         // Divisible, so that pieces are even and the formulas exact.
         let elements = ranks * 24;
         for (name, plan) in plans(ranks, elements, 1) {
-            let Some(algorithm) = Algorithm::named(&name) else {
+            let Ok(algorithm) = name.parse::<Algorithm>() else {
                 continue;
             };
             let closed = algorithm.closed(ranks, elements as f64);

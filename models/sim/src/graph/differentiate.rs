@@ -143,7 +143,6 @@ const MOST_EVALUATIONS: usize = 20_000_000;
 pub struct Slope {
     /// (z(x + h) - z(x - h)) / 2h
     pub value: f64,
-    /// The nudge.
     pub step: f64,
     /// A node where the nudge changed the branch: one-sided slopes differ, and the quotient is neither.
     pub kink: Option<usize>,

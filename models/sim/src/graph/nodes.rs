@@ -1,6 +1,6 @@
 //! The nodes of a graph in the order of evaluation, read from the text of an expression and evaluated.
 
-use crate::graph::operation::{Binary, Operation, Unary};
+use crate::graph::operation::{Binary, Operation, Reads, Unary};
 use mlsys_expr::{
     BinaryOp, Expr, ExprError, Function, Node as Syntax, Program, Span, UnaryOp, parse_program,
     program_errors,
@@ -12,15 +12,11 @@ use mlsys_lab::value::number;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// One node.
 pub struct Node {
     /// Its name; for a node without one its number, `#1`, or the constant.
     pub label: String,
-    /// Why it is there.
     pub role: Role,
-    /// What it computes.
     pub operation: Operation,
-    /// What it computed.
     pub value: f64,
     /// Whether any input has a say in it.
     pub depends_on_input: bool,
@@ -30,7 +26,6 @@ pub struct Node {
     pub column: usize,
 }
 
-/// Why a node is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Input,
@@ -42,9 +37,7 @@ pub enum Role {
 /// The use of one node's value by another; a constant without a name belongs to the node that uses it and has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// The argument node.
     pub from: usize,
-    /// The node that uses it.
     pub to: usize,
     /// Which of the user's arguments it is: 0 or 1.
     pub argument: usize,
@@ -65,12 +58,12 @@ impl Nodes {
     pub fn new(mut nodes: Vec<Node>, output: usize) -> Self {
         let unnamed = nodes
             .iter_mut()
-            .filter(|node| node.role == Role::Inner && !node.operation.is_constant());
+            .filter(|node| node.role == Role::Inner && node.operation != Operation::Constant);
         for (index, node) in unnamed.enumerate() {
             node.label = format!("#{}", index + 1);
         }
         for (index, node) in nodes.iter_mut().enumerate() {
-            let unnamed = node.role == Role::Inner && node.operation.is_constant();
+            let unnamed = node.role == Role::Inner && node.operation == Operation::Constant;
             node.folded = unnamed && index != output;
         }
         let mut edges = Vec::new();
@@ -171,6 +164,48 @@ impl Nodes {
     }
 }
 
+// The forward values that a backward pass reads.
+impl Nodes {
+    /// Nodes that one edge's backward step reads; inline constants are not saved.
+    pub fn read_by_edge(&self, edge: usize) -> Vec<usize> {
+        let edge = self.edges[edge];
+        let operation = self.at(edge.to).operation;
+        let mut arguments = operation.arguments();
+        let (first, second) = (arguments.next(), arguments.next());
+        let nodes = operation.backward_reads(edge.argument).iter().filter_map(|read| match read {
+            Reads::First => first,
+            Reads::Second => second,
+            Reads::Result => Some(edge.to),
+        });
+        let mut read: Vec<usize> = nodes.filter(|&node| !self.at(node).folded).collect();
+        read.dedup();
+        read
+    }
+
+    /// Nodes that a node's backward step reads to pass a gradient to arguments that depend on an input.
+    pub fn read_by_node(&self, node: usize) -> Vec<usize> {
+        let edges = self.edges_into(node);
+        let edges = edges.filter(|&edge| self.at(self.edges[edge].from).depends_on_input);
+        let mut read: Vec<usize> = edges.flat_map(|edge| self.read_by_edge(edge)).collect();
+        read.sort_unstable();
+        read.dedup();
+        read
+    }
+
+    /// What a node keeps for its backward step, in words: its inputs, its output, both, or nothing.
+    pub fn kept_in_words(&self, node: usize) -> String {
+        let read = self.read_by_node(node);
+        let named = |&index: &usize| {
+            let side = if index == node { "output" } else { "input" };
+            format!("its {side} {}", self.at(index).label)
+        };
+        if read.is_empty() {
+            return "nothing".to_owned();
+        }
+        read.iter().map(named).collect::<Vec<_>>().join(", ")
+    }
+}
+
 const PARAM: &str = "expression";
 
 /// Reads the statements of `source` and evaluates them in order; inputs come first, each a node of its own.
@@ -268,13 +303,15 @@ impl Builder {
                 Operation::Unary(Unary::Negate, self.expression(operand)?)
             }
             Syntax::Binary(op, left, right) => {
-                let operator = operator(*op).ok_or_else(|| underivable(expr))?;
-                Operation::Binary(operator, self.expression(left)?, self.expression(right)?)
+                let operator = OPERATORS.iter().find(|(known, _)| known == op);
+                let (_, operator) = operator.ok_or_else(|| underivable(expr))?;
+                Operation::Binary(*operator, self.expression(left)?, self.expression(right)?)
             }
             Syntax::Call(function, arguments) => {
-                match (self::function(*function), arguments.as_slice()) {
-                    (Some(function), [argument]) => {
-                        Operation::Unary(function, self.expression(argument)?)
+                let unary = FUNCTIONS.iter().find(|(known, _)| known == function);
+                match (unary, arguments.as_slice()) {
+                    (Some((_, unary)), [argument]) => {
+                        Operation::Unary(*unary, self.expression(argument)?)
                     }
                     (None, [left, right]) if *function == Function::Max => Operation::Binary(
                         Binary::Max,
@@ -333,78 +370,26 @@ impl Builder {
 
 /// What the parser's graph dialect already refuses; said here too so that no text can make this panic.
 fn underivable(expr: &Expr) -> ExprError {
-    ExprError {
-        message: format!("`{expr}` has no place in a computation graph"),
-        span: expr.span,
-        help: None,
-    }
+    let message = format!("`{expr}` has no place in a computation graph");
+    ExprError { message, span: expr.span, help: None }
 }
 
-fn operator(op: BinaryOp) -> Option<Binary> {
-    match op {
-        BinaryOp::Add => Some(Binary::Add),
-        BinaryOp::Subtract => Some(Binary::Subtract),
-        BinaryOp::Multiply => Some(Binary::Multiply),
-        BinaryOp::Divide => Some(Binary::Divide),
-        BinaryOp::Power => Some(Binary::Power),
-        BinaryOp::Or
-        | BinaryOp::And
-        | BinaryOp::Equal
-        | BinaryOp::NotEqual
-        | BinaryOp::Less
-        | BinaryOp::LessOrEqual
-        | BinaryOp::Greater
-        | BinaryOp::GreaterOrEqual
-        | BinaryOp::Remainder => None,
-    }
-}
+const OPERATORS: [(BinaryOp, Binary); 5] = [
+    (BinaryOp::Add, Binary::Add),
+    (BinaryOp::Subtract, Binary::Subtract),
+    (BinaryOp::Multiply, Binary::Multiply),
+    (BinaryOp::Divide, Binary::Divide),
+    (BinaryOp::Power, Binary::Power),
+];
 
-fn function(function: Function) -> Option<Unary> {
-    match function {
-        Function::Sqrt => Some(Unary::Sqrt),
-        Function::Exp => Some(Unary::Exp),
-        Function::Log | Function::Ln => Some(Unary::Log),
-        Function::Sin => Some(Unary::Sin),
-        Function::Cos => Some(Unary::Cos),
-        Function::Tanh => Some(Unary::Tanh),
-        Function::Sigmoid => Some(Unary::Sigmoid),
-        Function::Relu => Some(Unary::Relu),
-        Function::First
-        | Function::Last
-        | Function::Min
-        | Function::Max
-        | Function::Mean
-        | Function::Median
-        | Function::Len
-        | Function::At
-        | Function::Close
-        | Function::Abs
-        | Function::Log2
-        | Function::Log10
-        | Function::Floor
-        | Function::Ceil
-        | Function::Round
-        | Function::Xor
-        | Function::If
-        | Function::Sum
-        | Function::Div
-        | Function::DivUp
-        | Function::RoundUp
-        | Function::Percent
-        | Function::Duration
-        | Function::Significant
-        | Function::IsSet
-        | Function::Default
-        | Function::Table
-        | Function::Names
-        | Function::Range
-        | Function::List
-        | Function::Count
-        | Function::IsNumber
-        | Function::Join
-        | Function::Column
-        | Function::AtLeast
-        | Function::Sorted
-        | Function::Before => None,
-    }
-}
+const FUNCTIONS: [(Function, Unary); 9] = [
+    (Function::Sqrt, Unary::Sqrt),
+    (Function::Exp, Unary::Exp),
+    (Function::Log, Unary::Log),
+    (Function::Ln, Unary::Log),
+    (Function::Sin, Unary::Sin),
+    (Function::Cos, Unary::Cos),
+    (Function::Tanh, Unary::Tanh),
+    (Function::Sigmoid, Unary::Sigmoid),
+    (Function::Relu, Unary::Relu),
+];

@@ -1,40 +1,28 @@
 //! The operations of a graph: their values and local derivatives, the forward values that the backward pass reads, and
 //! the interface to another autodiff engine, which the registry provides.
 
-use crate::graph::nodes::Nodes;
-use mlsys_lab::DeviceId;
+use mlsys_lab::{DeviceId, LabError};
 
 /// What a node computes; arguments are the indices of earlier nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Operation {
-    /// Given.
     Input,
     /// Written in the expression.
     Constant,
     /// A second name for a node, as in `b = a`.
     Copy(usize),
-    /// A function of one argument.
     Unary(Unary, usize),
-    /// A function of two arguments.
     Binary(Binary, usize, usize),
 }
 
-/// Functions of one argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unary {
-    /// -a
     Negate,
-    /// Square root.
     Sqrt,
-    /// e to the a.
     Exp,
-    /// Natural logarithm.
     Log,
-    /// Sine, in radians.
     Sin,
-    /// Cosine, in radians.
     Cos,
-    /// Hyperbolic tangent.
     Tanh,
     /// 1 / (1 + exp(-a))
     Sigmoid,
@@ -42,18 +30,12 @@ pub enum Unary {
     Relu,
 }
 
-/// Functions of two arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binary {
-    /// a + b
     Add,
-    /// a - b
     Subtract,
-    /// a * b
     Multiply,
-    /// a / b
     Divide,
-    /// a to the b.
     Power,
     /// The larger of the two.
     Max,
@@ -68,13 +50,6 @@ impl Operation {
             Self::Binary(_, a, b) => (Some(a), Some(b)),
         };
         first.into_iter().chain(second)
-    }
-
-    pub const fn is_constant(self) -> bool {
-        match self {
-            Self::Constant => true,
-            Self::Input | Self::Copy(_) | Self::Unary(..) | Self::Binary(..) => false,
-        }
     }
 
     /// The operation in words and symbols, over the labels of its arguments; what binds tightly stands close.
@@ -215,8 +190,19 @@ pub struct Scalar {
     pub value: f64,
 }
 
-/// Why an engine has no result: an error of its framework or device.
-pub type EngineError = Box<dyn std::error::Error + Send + Sync>;
+/// Why an engine has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    #[error("{0}")]
+    Device(#[from] LabError),
+    #[error("there is no node {0}")]
+    NoNode(usize),
+    #[error("{0} operations are more than the {MOST_OPERATIONS} that are handed to it")]
+    TooLarge(usize),
+    /// As its framework words it.
+    #[error("{0}")]
+    Framework(String),
+}
 
 /// Evaluates a graph of scalars and differentiates its output by its inputs.
 pub trait Engine: Send + Sync {
@@ -248,7 +234,7 @@ pub struct Derivatives {
 
 /// A forward value that a local derivative is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reads {
+pub(super) enum Reads {
     First,
     Second,
     Result,
@@ -256,7 +242,7 @@ enum Reads {
 
 impl Operation {
     /// What the derivative by one of its arguments reads.
-    fn backward_reads(self, argument: usize) -> &'static [Reads] {
+    pub(super) fn backward_reads(self, argument: usize) -> &'static [Reads] {
         use Reads::{First, Result, Second};
         match self {
             // d(a)/da, d(-a)/da, d(a + b)/da and d(a - b)/db are 1 or -1, whatever the values are.
@@ -284,46 +270,5 @@ impl Operation {
                 (Binary::Add | Binary::Subtract, _) => &[],
             },
         }
-    }
-}
-
-/// Nodes that one edge's backward step reads; inline constants are not saved.
-pub fn read_by_edge(nodes: &Nodes, edge: usize) -> Vec<usize> {
-    let edge = nodes.edges()[edge];
-    let operation = nodes.at(edge.to).operation;
-    let mut arguments = operation.arguments();
-    let (first, second) = (arguments.next(), arguments.next());
-    let reads = operation.backward_reads(edge.argument).iter();
-    let nodes_read = reads.filter_map(|read| match read {
-        Reads::First => first,
-        Reads::Second => second,
-        Reads::Result => Some(edge.to),
-    });
-    let mut read: Vec<usize> = nodes_read.filter(|&node| !nodes.at(node).folded).collect();
-    read.dedup();
-    read
-}
-
-/// Nodes that a node's backward step reads to pass a gradient to arguments that depend on an input.
-pub fn read_by_node(nodes: &Nodes, node: usize) -> Vec<usize> {
-    let edges = nodes.edges_into(node);
-    let edges = edges.filter(|&edge| nodes.at(nodes.edges()[edge].from).depends_on_input);
-    let mut read: Vec<usize> = edges.flat_map(|edge| read_by_edge(nodes, edge)).collect();
-    read.sort_unstable();
-    read.dedup();
-    read
-}
-
-/// What a node keeps for its backward step, in words: its inputs, its output, both, or nothing.
-pub fn words(nodes: &Nodes, node: usize) -> String {
-    let read = read_by_node(nodes, node);
-    let named = |&index: &usize| {
-        let label = &nodes.at(index).label;
-        if index == node { format!("its output {label}") } else { format!("its input {label}") }
-    };
-    if read.is_empty() {
-        "nothing".to_owned()
-    } else {
-        read.iter().map(named).collect::<Vec<_>>().join(", ")
     }
 }

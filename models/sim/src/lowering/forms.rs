@@ -9,53 +9,32 @@ const SOURCE: &str = include_str!("../../../lowering/src/kernels.rs");
 /// Block sizes that there are forms for; a line that depends on them is there once for each, between tabs.
 pub const BLOCKS: [i64; 4] = [32, 64, 128, 256];
 
-/// What a kernel can be compiled to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// cubecl's own form, from which the others are made.
-    Ir,
-    /// The language of WebGPU.
-    Wgsl,
-    /// The binary form of Vulkan, written out.
-    Spirv,
-    /// CUDA C++.
-    Cuda,
-    /// AMD's C++.
-    Hip,
-    /// Apple's.
-    Metal,
-    /// NVIDIA's virtual instructions.
-    Ptx,
+mlsys_lab::named_enum! {
+    /// What a kernel can be compiled to.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Target {
+        /// cubecl's own form, from which the others are made.
+        Ir = "cubecl-ir",
+        Wgsl = "wgsl",
+        /// The binary form of Vulkan, written out.
+        Spirv = "spirv",
+        Cuda = "cuda",
+        /// AMD's C++.
+        Hip = "hip",
+        /// Apple's.
+        Metal = "metal",
+        /// NVIDIA's virtual instructions.
+        Ptx = "ptx",
+    }
 }
 
 impl Target {
-    pub const ALL: [Self; 7] =
-        [Self::Ir, Self::Wgsl, Self::Spirv, Self::Cuda, Self::Hip, Self::Metal, Self::Ptx];
-
-    /// The name that a parameter gives it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ir => "cubecl-ir",
-            Self::Wgsl => "wgsl",
-            Self::Spirv => "spirv",
-            Self::Cuda => "cuda",
-            Self::Hip => "hip",
-            Self::Metal => "metal",
-            Self::Ptx => "ptx",
-        }
-    }
-
     /// The name of its member in a family of metrics.
     pub fn member(self) -> String {
         self.name().replace('-', "_")
     }
-
-    pub fn find(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|target| target.name() == name)
-    }
 }
 
-/// One line of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
     /// The line of the kernel's source that it comes from, counted from 1; none if the target needs it of itself.

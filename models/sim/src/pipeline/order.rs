@@ -5,66 +5,35 @@ use mlsys_lab::LabError;
 /// More operations than this are not laid out: their order alone would take gigabytes.
 pub const MOST_OPERATIONS: usize = 20_000_000;
 
-/// An order of work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Schedule {
-    /// All forwards, then all backwards in the opposite order (fill and drain).
-    GPipe,
-    /// A few forwards, then forward and backward in turn.
-    OneForwardOneBackward,
-    /// The same with several chunks of layers on each stage.
-    Interleaved,
-    /// Split backward passes, within the memory of 1F1B.
-    ZeroBubbleH1,
-    /// Split backward passes, with up to twice that memory.
-    ZeroBubbleH2,
-    /// 1F1B over a stream of microbatches that never ends, with an update after each backward (PipeDream).
-    Asynchronous,
+mlsys_lab::named_enum! {
+    /// An order of work, by its name in schemas.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Schedule {
+        /// All forwards, then all backwards in the opposite order (fill and drain).
+        GPipe = "gpipe",
+        /// A few forwards, then forward and backward in turn.
+        OneForwardOneBackward = "1f1b",
+        /// The same with several chunks of layers on each stage.
+        Interleaved = "interleaved-1f1b",
+        /// Split backward passes, within the memory of 1F1B.
+        ZeroBubbleH1 = "zb-h1",
+        /// Split backward passes, with up to twice that memory.
+        ZeroBubbleH2 = "zb-h2",
+        /// 1F1B over a stream of microbatches that never ends, with an update after each backward (PipeDream).
+        Asynchronous = "asynchronous",
+    }
 }
 
 impl Schedule {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::GPipe,
-        Self::OneForwardOneBackward,
-        Self::Interleaved,
-        Self::ZeroBubbleH1,
-        Self::ZeroBubbleH2,
-        Self::Asynchronous,
-    ];
-
-    /// Its name in schemas, such as `1f1b`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::GPipe => "gpipe",
-            Self::OneForwardOneBackward => "1f1b",
-            Self::Interleaved => "interleaved-1f1b",
-            Self::ZeroBubbleH1 => "zb-h1",
-            Self::ZeroBubbleH2 => "zb-h2",
-            Self::Asynchronous => "asynchronous",
-        }
-    }
-
-    /// The schedule of a name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|schedule| schedule.name() == name)
-    }
-
     /// Whether backward for inputs and backward for weights are operations of their own.
     pub fn splits_backward(self) -> bool {
-        match self {
-            Self::ZeroBubbleH1 | Self::ZeroBubbleH2 => true,
-            Self::GPipe | Self::OneForwardOneBackward | Self::Interleaved | Self::Asynchronous => {
-                false
-            }
-        }
+        matches!(self, Self::ZeroBubbleH1 | Self::ZeroBubbleH2)
     }
 }
 
 /// What a stage does with a microbatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Work {
-    /// Computes its layers' outputs.
     Forward,
     /// Computes gradients for inputs and weights in one go.
     Backward,
@@ -85,10 +54,8 @@ impl Work {
     }
 }
 
-/// One piece of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Operation {
-    /// What is done.
     pub work: Work,
     /// With which microbatch, from 0 on.
     pub microbatch: usize,
@@ -102,7 +69,6 @@ impl Operation {
     }
 }
 
-/// The order of every stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     chunks: usize,
@@ -123,30 +89,19 @@ impl Plan {
         microbatches: usize,
         chunks: usize,
     ) -> Result<Self, LabError> {
-        let chunks = match schedule {
-            Schedule::Interleaved => chunks,
-            Schedule::GPipe
-            | Schedule::OneForwardOneBackward
-            | Schedule::ZeroBubbleH1
-            | Schedule::ZeroBubbleH2
-            | Schedule::Asynchronous => 1,
-        };
+        let chunks = if schedule == Schedule::Interleaved { chunks } else { 1 };
         check(schedule, stages, microbatches, chunks)?;
-        let of = |stage| match schedule {
-            Schedule::GPipe => fill_and_drain(microbatches),
-            Schedule::OneForwardOneBackward | Schedule::Asynchronous => {
-                in_turn(stages - 1 - stage, microbatches)
-            }
-            Schedule::Interleaved => interleaved(stages, stage, microbatches, chunks),
-            Schedule::ZeroBubbleH1 | Schedule::ZeroBubbleH2 => Vec::new(),
-        };
+        let each = |of: &dyn Fn(usize) -> Vec<Operation>| (0..stages).map(of).collect();
         let orders = match schedule {
+            Schedule::GPipe => each(&|_| fill_and_drain(microbatches)),
+            Schedule::OneForwardOneBackward | Schedule::Asynchronous => {
+                each(&|stage| in_turn(stages - 1 - stage, microbatches))
+            }
+            Schedule::Interleaved => {
+                each(&|stage| interleaved(stages, stage, microbatches, chunks))
+            }
             Schedule::ZeroBubbleH1 => orders(stages, microbatches, |s| stages - s),
             Schedule::ZeroBubbleH2 => orders(stages, microbatches, |s| 2 * (stages - s) - 1),
-            Schedule::GPipe
-            | Schedule::OneForwardOneBackward
-            | Schedule::Interleaved
-            | Schedule::Asynchronous => (0..stages).map(of).collect(),
         };
         Ok(Self { chunks, microbatches, stages: orders })
     }
@@ -175,17 +130,14 @@ impl Plan {
         Self { chunks, microbatches, stages }
     }
 
-    /// Stages.
     pub fn stages(&self) -> usize {
         self.stages.len()
     }
 
-    /// Microbatches.
     pub fn microbatches(&self) -> usize {
         self.microbatches
     }
 
-    /// Chunks of layers a stage.
     pub fn chunks(&self) -> usize {
         self.chunks
     }
@@ -195,7 +147,6 @@ impl Plan {
         self.stages.get(stage).map_or(&[], Vec::as_slice)
     }
 
-    /// Operations of all stages.
     pub fn operations(&self) -> usize {
         self.stages.iter().map(Vec::len).sum()
     }
@@ -293,12 +244,8 @@ fn in_turn(ahead: usize, microbatches: usize) -> Vec<Operation> {
 fn interleaved(stages: usize, stage: usize, microbatches: usize, chunks: usize) -> Vec<Operation> {
     let operation = |work, k: usize| {
         let within = k % (stages * chunks);
-        let chunk = match work {
-            Work::Forward => within / stages,
-            Work::Backward | Work::BackwardInput | Work::BackwardWeight => {
-                chunks - 1 - within / stages
-            }
-        };
+        let forward_chunk = within / stages;
+        let chunk = if work == Work::Forward { forward_chunk } else { chunks - 1 - forward_chunk };
         Operation { work, microbatch: k / (stages * chunks) * stages + k % stages, chunk }
     };
     let ahead = 2 * (stages - 1 - stage) + (chunks - 1) * stages;

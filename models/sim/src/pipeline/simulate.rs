@@ -6,9 +6,7 @@ use std::collections::VecDeque;
 /// How long one microbatch takes on one whole stage, in any unit; a chunk takes its share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Times {
-    /// Forward.
     pub forward: f64,
-    /// Backward for the inputs.
     pub backward_input: f64,
     /// Backward for the weights; a backward in one go takes both.
     pub backward_weight: f64,
@@ -44,26 +42,19 @@ pub struct LinkTimes {
 /// When an operation runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slot {
-    /// What.
     pub operation: Operation,
-    /// From when.
     pub start: f64,
-    /// Until when.
     pub end: f64,
 }
 
-/// A message between stages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transfer {
-    /// The stage that sends.
     pub from: usize,
-    /// The stage that receives.
     pub to: usize,
     /// The operation that produced the payload.
     pub operation: Operation,
     /// When its first byte is on the link.
     pub start: f64,
-    /// When it has arrived.
     pub arrival: f64,
 }
 
@@ -83,7 +74,6 @@ impl PipelineRun {
         ends.fold(0.0, f64::max)
     }
 
-    /// How long a stage works.
     pub fn busy(&self, stage: usize) -> f64 {
         let slots = self.stages.get(stage).into_iter().flatten();
         slots.map(|slot| slot.end - slot.start).sum()
@@ -127,12 +117,7 @@ impl Line {
 
     /// Which of a stage's links a result goes over; with two stages the next is the one before, and the link one.
     fn link(self, work: Work) -> usize {
-        match work {
-            Work::Forward => 0,
-            Work::Backward | Work::BackwardInput | Work::BackwardWeight => {
-                usize::from(self.stages > 2)
-            }
-        }
+        usize::from(work != Work::Forward && self.stages > 2)
     }
 
     fn waiting(self, stage: usize, operation: Operation) -> Option<(usize, usize)> {

@@ -34,7 +34,6 @@ pub struct Ranked {
 }
 
 impl Ranked {
-    /// Sorts the scores.
     pub fn new(scores: Vec<f64>) -> Self {
         let mut sorted = scores.clone();
         sorted.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -118,7 +117,6 @@ pub fn threshold(scores: &[f64], kept: &[bool]) -> Option<f64> {
     kept.map(|(score, _)| *score).min_by(f64::total_cmp)
 }
 
-/// How many stay.
 pub fn count(kept: &[bool]) -> usize {
     kept.iter().filter(|kept| **kept).count()
 }

@@ -3,24 +3,23 @@
 
 use crate::pruning::mask;
 
-/// How the weights of a layer are laid out, row-major over `[inputs, outputs]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// Every weight, zeros too.
-    Dense,
-    /// One bit a weight says whether it is there; then those that are.
-    Bitmap,
-    /// Each weight that is there after the number of zeros before it. Where those are too many to be counted in an
-    /// offset, zero-valued padding entries are inserted.
-    Offsets,
+mlsys_lab::named_enum! {
+    /// How the weights of a layer are laid out, row-major over `[inputs, outputs]`; the plainest first.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Format {
+        Dense = "dense",
+        /// One bit a weight says whether it is there; then those that are.
+        Bitmap = "bitmap",
+        /// Each weight that is there after the number of zeros before it. Where those are too many to be counted in an
+        /// offset, zero-valued padding entries are inserted.
+        Offsets = "offsets",
+    }
 }
 
 /// Bits of the numbers that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Widths {
-    /// Of a weight, 1 to 32.
     pub value: u32,
-    /// Of an offset, 1 to 32.
     pub offset: u32,
 }
 
@@ -29,26 +28,14 @@ pub struct Widths {
 pub struct Stored {
     format: Format,
     widths: Widths,
-    /// Weights of the layer.
     weights: usize,
     /// Entries in [`Format::Offsets`].
     entries: usize,
-    bits: Bits,
+    /// What is written, each number from its lowest bit on.
+    bits: Vec<bool>,
 }
 
 impl Format {
-    /// Every format, the plainest first.
-    pub const ALL: [Self; 3] = [Self::Dense, Self::Bitmap, Self::Offsets];
-
-    /// What it is called.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Dense => "dense",
-            Self::Bitmap => "bitmap",
-            Self::Offsets => "offsets",
-        }
-    }
-
     /// The bits of a layer of which these weights are left, without scales and biases: `N b`, `N + kept b`, or
     /// `entries (b + offset bits)`.
     pub fn bits(self, kept: &[bool], widths: Widths) -> u64 {
@@ -85,7 +72,7 @@ impl Stored {
             widths,
             weights: codes.len().min(kept.len()),
             entries: 0,
-            bits: Bits::default(),
+            bits: Vec::new(),
         };
         let weights = codes.iter().copied().zip(kept.iter().copied());
         let there = weights.clone().filter(|(_, stays)| *stays);
@@ -93,12 +80,12 @@ impl Stored {
         match format {
             Format::Dense => {
                 weights.for_each(|(code, stays)| {
-                    bits.push(if stays { code } else { 0 }, widths.value)
+                    push(bits, if stays { code } else { 0 }, widths.value)
                 });
             }
             Format::Bitmap => {
-                weights.for_each(|(_, stays)| bits.push(u32::from(stays), 1));
-                there.for_each(|(code, _)| bits.push(code, widths.value));
+                weights.for_each(|(_, stays)| push(bits, u32::from(stays), 1));
+                there.for_each(|(code, _)| push(bits, code, widths.value));
             }
             Format::Offsets => {
                 let most = low(u32::MAX, widths.offset);
@@ -110,13 +97,13 @@ impl Stored {
                     }
                     // An entry between has the value 0, and is itself one of the zeros.
                     while zeros > u64::from(most) {
-                        bits.push(most, widths.offset);
-                        bits.push(0, widths.value);
+                        push(bits, most, widths.offset);
+                        push(bits, 0, widths.value);
                         stored.entries += 1;
                         zeros -= u64::from(most) + 1;
                     }
-                    bits.push(zeros as u32, widths.offset);
-                    bits.push(code, widths.value);
+                    push(bits, zeros as u32, widths.offset);
+                    push(bits, code, widths.value);
                     stored.entries += 1;
                     zeros = 0;
                 }
@@ -129,13 +116,14 @@ impl Stored {
     /// names weights that the layer does not have.
     pub fn decode(&self) -> Option<Vec<u32>> {
         let Widths { value, offset } = self.widths;
-        let mut reader = self.bits.reader();
+        let mut rest = self.bits.as_slice();
         match self.format {
-            Format::Dense => (0..self.weights).map(|_| reader.take(value)).collect(),
+            Format::Dense => (0..self.weights).map(|_| read(&mut rest, value)).collect(),
             Format::Bitmap => {
-                let there: Option<Vec<u32>> = (0..self.weights).map(|_| reader.take(1)).collect();
+                let there: Option<Vec<u32>> =
+                    (0..self.weights).map(|_| read(&mut rest, 1)).collect();
                 let weight = |there| {
-                    if there == 1 { reader.take(value) } else { Some(0) }
+                    if there == 1 { read(&mut rest, value) } else { Some(0) }
                 };
                 there?.into_iter().map(weight).collect()
             }
@@ -143,8 +131,8 @@ impl Stored {
                 let mut codes = vec![0; self.weights];
                 let mut next = 0_usize;
                 for _ in 0..self.entries {
-                    next = next.checked_add(reader.take(offset)? as usize)?;
-                    *codes.get_mut(next)? = reader.take(value)?;
+                    next = next.checked_add(read(&mut rest, offset)? as usize)?;
+                    *codes.get_mut(next)? = read(&mut rest, value)?;
                     next += 1;
                 }
                 Some(codes)
@@ -152,9 +140,8 @@ impl Stored {
         }
     }
 
-    /// Bits that are written.
     pub fn bits(&self) -> u64 {
-        self.bits.len
+        self.bits.len() as u64
     }
 }
 
@@ -167,56 +154,15 @@ fn low(code: u32, bits: u32) -> u32 {
     }
 }
 
-/// A row of bits, the first in the lowest place of the first byte.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Bits {
-    bytes: Vec<u8>,
-    len: u64,
+fn push(written: &mut Vec<bool>, code: u32, bits: u32) {
+    written.extend((0..bits.min(32)).map(|bit| code >> bit & 1 == 1));
 }
 
-struct Reader<'a> {
-    bits: &'a Bits,
-    at: u64,
-}
-
-impl Bits {
-    fn push(&mut self, code: u32, bits: u32) {
-        for bit in 0..bits.min(32) {
-            let place = (self.len % 8) as u32;
-            if place == 0 {
-                self.bytes.push(0);
-            }
-            if let Some(last) = self.bytes.last_mut() {
-                *last |= ((code >> bit & 1) as u8) << place;
-            }
-            self.len += 1;
-        }
-    }
-
-    #[cfg(test)]
-    fn truncate(&mut self, len: u64) {
-        self.len = len;
-        self.bytes.truncate(len.div_ceil(8) as usize);
-    }
-
-    fn reader(&self) -> Reader<'_> {
-        Reader { bits: self, at: 0 }
-    }
-}
-
-impl Reader<'_> {
-    fn take(&mut self, bits: u32) -> Option<u32> {
-        let mut code = 0;
-        for bit in 0..bits.min(32) {
-            if self.at >= self.bits.len {
-                return None;
-            }
-            let byte = self.bits.bytes.get((self.at / 8) as usize)?;
-            code |= u32::from(byte >> (self.at % 8) & 1) << bit;
-            self.at += 1;
-        }
-        Some(code)
-    }
+/// The next number of that many bits; none beyond the end.
+fn read(written: &mut &[bool], bits: u32) -> Option<u32> {
+    let (number, rest) = written.split_at_checked(bits.min(32) as usize)?;
+    *written = rest;
+    Some(number.iter().rev().fold(0, |code, bit| code << 1 | u32::from(*bit)))
 }
 
 #[cfg(test)]
@@ -248,7 +194,6 @@ mod tests {
                 let said = format!("{format:?} {widths:?}, {len} weights, seed {seed}");
                 assert_eq!(stored.decode(), Some(left.clone()), "{said}");
                 assert_eq!(stored.bits(), format.bits(&kept, widths), "{said}");
-                assert_eq!(stored.bits.bytes.len() as u64, stored.bits().div_ceil(8));
             }
         }
     }
@@ -284,7 +229,7 @@ mod tests {
         let widths = Widths { value: 7, offset: 3 };
         for format in Format::ALL {
             let mut stored = Stored::encode(format, &[3, 0, 9], &[KEPT, NONE, KEPT], widths);
-            stored.bits.truncate(stored.bits() - 1);
+            stored.bits.pop();
             assert_eq!(stored.decode(), None, "{format:?}");
         }
         let mut stored = Stored::encode(Format::Offsets, &[3, 0, 9], &[KEPT, NONE, KEPT], widths);

@@ -23,13 +23,10 @@ pub enum Sign {
 /// The levels `scale * (q - zero)` for the integers q from `low` to `high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grid {
-    /// The lowest integer.
     pub low: i64,
-    /// The highest integer.
     pub high: i64,
     /// The distance of two levels, above 0.
     pub scale: f32,
-    /// The integer that stands for zero.
     pub zero: i64,
 }
 
@@ -48,7 +45,6 @@ pub fn range(values: &[f32]) -> (f64, f64) {
 }
 
 impl Scheme {
-    /// By its name among parameters.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "affine" => Some(Self::Affine),
@@ -154,10 +150,8 @@ const KEPT: f64 = 0.999;
 /// Ranges that are tried for the least error, from the whole one down to a tenth of it.
 const TRIED: u32 = 40;
 
-/// How a range is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Calibration {
-    /// From the least value to the greatest.
     MinMax,
     /// All but the outermost thousandth.
     Percentile,
@@ -166,7 +160,6 @@ pub enum Calibration {
 }
 
 impl Calibration {
-    /// By its name among parameters.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "min-max" => Some(Self::MinMax),

@@ -10,9 +10,7 @@ use std::sync::{Arc, LazyLock};
 /// The levels of a group of values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Levels {
-    /// Evenly spaced.
     Even(Grid),
-    /// Any.
     Listed(Listed),
 }
 
@@ -55,7 +53,6 @@ impl Levels {
         }
     }
 
-    /// What comes back.
     pub fn value(&self, code: i32) -> f32 {
         match self {
             Self::Even(grid) => grid.value(i64::from(code)),
@@ -71,7 +68,6 @@ impl Levels {
         }
     }
 
-    /// All levels, ascending.
     pub fn all(&self) -> Vec<f32> {
         match self {
             Self::Even(grid) => (grid.low..=grid.high).map(|code| grid.value(code)).collect(),
@@ -112,7 +108,6 @@ impl Listed {
         Self { scale: largest, places: Arc::clone(&NF4), ascending: true }
     }
 
-    /// The values themselves.
     pub fn codebook(values: Vec<f64>) -> Self {
         Self { scale: 1.0, ascending: values.is_sorted(), places: values.into() }
     }
@@ -199,7 +194,6 @@ pub(super) fn nearest_of_sorted(value: f64, levels: &[f64]) -> usize {
 /// Centroids, and which of them each weight shares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Codebook {
-    /// The shared values.
     pub centroids: Vec<f64>,
     /// For each weight the place of its centroid.
     pub indices: Vec<usize>,

@@ -160,10 +160,7 @@ pub(super) fn difference(a: f64, b: f64) -> f64 {
 fn ask(engine: &dyn Engine, nodes: &Nodes, device: DeviceId) -> Result<Derivatives, EngineError> {
     let count = nodes.iter().len();
     if count > MOST_OPERATIONS {
-        return Err(format!(
-            "{count} operations are more than the {MOST_OPERATIONS} that are handed to it"
-        )
-        .into());
+        return Err(EngineError::TooLarge(count));
     }
     let graph: Vec<Scalar> =
         nodes.iter().map(|node| Scalar { operation: node.operation, value: node.value }).collect();

@@ -4,7 +4,6 @@ use mlsys_lab::Frame;
 use mlsys_lab::frame::{Milestone, Span, Timeline, Total};
 
 use mlsys_sim::graph::nodes::Nodes;
-use mlsys_sim::graph::operation;
 use mlsys_sim::graph::operation::Operation;
 
 /// Bytes of one value, an f64.
@@ -57,7 +56,7 @@ impl Lifetimes {
             for edge in nodes.edges_into(index) {
                 used[nodes.edges()[edge].from] = true;
             }
-            for read in operation::read_by_node(nodes, index) {
+            for read in nodes.read_by_node(index) {
                 last[read] = step;
             }
             step += 1;

@@ -6,7 +6,6 @@ use mlsys_lab::picture;
 use mlsys_sim::graph::differentiate::Adjoints;
 use mlsys_sim::graph::marked;
 use mlsys_sim::graph::nodes::Nodes;
-use mlsys_sim::graph::operation;
 
 /// One row per step back, in the order of the walk.
 pub(super) fn picture(nodes: &Nodes, adjoints: &Adjoints) -> Frame {
@@ -23,7 +22,7 @@ pub(super) fn picture(nodes: &Nodes, adjoints: &Adjoints) -> Frame {
     ];
     let steps = adjoints.deposits.iter().enumerate().map(|(step, deposit)| {
         let edge = nodes.edges()[deposit.edge];
-        let read = operation::read_by_edge(nodes, deposit.edge);
+        let read = nodes.read_by_edge(deposit.edge);
         let read: Vec<&str> = read.into_iter().map(label).collect();
         [
             Value::Int(step as i64 + 2),

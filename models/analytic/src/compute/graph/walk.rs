@@ -7,7 +7,6 @@ use mlsys_lab::frame::{
 
 use mlsys_sim::graph::differentiate::{Adjoints, Deposit};
 use mlsys_sim::graph::nodes::{Node, Nodes, Role};
-use mlsys_sim::graph::operation;
 use mlsys_sim::graph::operation::{Binary, Operation, Unary};
 use mlsys_sim::graph::{marked, operand, short};
 
@@ -51,7 +50,7 @@ fn drawn(nodes: &Nodes, index: usize, node: &Node) -> Drawn {
         Operation::Input => NodeKind::Input,
         Operation::Constant => NodeKind::Constant,
         Operation::Copy(_) | Operation::Unary(..) | Operation::Binary(..) => {
-            facts.push(Fact::new("saves", operation::words(nodes, index), ""));
+            facts.push(Fact::new("saves", nodes.kept_in_words(index), ""));
             facts.push(Fact::new("column", node.column as i64, ""));
             if index == nodes.output() { NodeKind::Output } else { NodeKind::Operation }
         }
@@ -111,7 +110,7 @@ fn forward<'a>(nodes: &'a Nodes, place: &'a [usize]) -> impl Iterator<Item = Ste
 fn working(nodes: &Nodes, node: &Node) -> String {
     let value = short(node.value);
     let label = &node.label;
-    if node.operation.is_constant() {
+    if node.operation == Operation::Constant {
         return format!("{label} = {value}");
     }
     let is_call = match node.operation {

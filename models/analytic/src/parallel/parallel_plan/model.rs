@@ -2,9 +2,7 @@
 
 use mlsys_lab::{LabError, Params, Value};
 use mlsys_sim::memory::{Layer, Outside, Recompute as Kept, Stage, States};
-use mlsys_sim::transformer::{
-    Architecture, Count, Flops, Heads, Iteration, Recompute as Again, Transformer,
-};
+use mlsys_sim::transformer::{Architecture, Count, Flops, Heads, Iteration, Transformer};
 use serde::Serialize;
 
 use super::plan::{Cluster, Plan, Recompute};
@@ -150,11 +148,11 @@ impl Model {
             sequence: self.sequence,
             tokens,
             recompute: match (self.architecture, recompute) {
-                (_, Recompute::None) => Again::None,
-                (Architecture::Gpt, Recompute::Selective) => Again::Selective,
+                (_, Recompute::None) => Kept::None,
+                (Architecture::Gpt, Recompute::Selective) => Kept::Selective,
                 // Nothing is dropped that was kept: FlashAttention computes scores again in any case.
-                (Architecture::Llama, Recompute::Selective) => Again::None,
-                (_, Recompute::Full) => Again::Full,
+                (Architecture::Llama, Recompute::Selective) => Kept::None,
+                (_, Recompute::Full) => Kept::Full,
             },
         })
     }
@@ -199,7 +197,6 @@ pub(super) fn layer_activations(model: &Model, plan: &Plan) -> f64 {
             heads: model.heads.heads as f64 * context,
             tensor_ranks,
             outside: Outside::Sharded,
-            recompute,
         }
         .bytes(recompute),
         (Architecture::Llama, Recompute::None | Recompute::Selective) => {
