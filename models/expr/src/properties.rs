@@ -10,6 +10,14 @@ use crate::program::{parse_program, program_errors};
 use crate::random::SplitMix64;
 use crate::source::{Dialect, MAX_BYTES, MAX_DEPTH, MAX_NODES, Span};
 
+/// The rows of a table of tests: columns between ` => `, and comments behind `#`.
+pub(crate) fn table<const N: usize>(text: &'static str) -> impl Iterator<Item = [&'static str; N]> {
+    text.lines().filter(|line| !line.starts_with("# ")).map(|line| {
+        let mut columns = line.splitn(N, " => ");
+        std::array::from_fn(|_| columns.next().unwrap_or(""))
+    })
+}
+
 struct Everything;
 
 impl Env for Everything {
