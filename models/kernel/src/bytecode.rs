@@ -81,23 +81,30 @@ pub(crate) enum Instr {
     WarpBarrier(Option<Reg>),
     // Lanes where the register is false go to `otherwise`.
     If { condition: Reg, otherwise: Pc, how: BranchKind },
-    Else { end: Pc },
-    EndIf { skip: Pc },
-    LoopEnter,
     // Lanes where the register is false leave.
     LoopTest { condition: Reg, end: Pc },
-    // Lanes that said `continue` are back.
-    LoopNext { end: Pc },
     // Back to the top.
     LoopBack { top: Pc },
-    LoopEnd { skip: Pc },
-    Break { skip: Pc },
-    Continue { skip: Pc },
+    // Bookkeeping that a device has no counterpart for, and where the warp goes if no lane is left to run.
+    Mask(MaskOp, Pc),
+}
+
+/// What happens to the lanes that run, or to what is known of their variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MaskOp {
+    Else,
+    EndIf,
+    LoopEnter,
+    // Lanes that said `continue` are back.
+    LoopNext,
+    LoopEnd,
+    Break,
+    Continue,
     CallEnter,
-    CallEnd { skip: Pc },
-    Return { skip: Pc },
+    CallEnd,
+    Return,
     // Lanes end.
-    Exit { skip: Pc },
+    Exit,
     // The end of the kernel.
     End,
     // A variable without a value, by its slot; then with one; then it must have one.

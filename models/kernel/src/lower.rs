@@ -6,7 +6,7 @@ mod expression;
 mod memory;
 
 use crate::bytecode::{
-    BranchKind, Code, DebugVariable, InitialValue, Instr, Pc, Reg, VariableHome,
+    BranchKind, Code, DebugVariable, InitialValue, Instr, MaskOp, Pc, Reg, VariableHome,
 };
 use crate::diagnostic::{Diagnostic, Place};
 use crate::typed_ast::{
@@ -142,7 +142,7 @@ impl<'a> Lowering<'a> {
         }
         self.statements(&kernel.body);
         self.reconverge();
-        self.emit(Instr::End);
+        self.emit_mask(MaskOp::End);
         self.leave(0);
     }
 
@@ -219,9 +219,13 @@ impl<'a> Lowering<'a> {
         pc
     }
 
+    fn emit_mask(&mut self, op: MaskOp) -> Pc {
+        self.emit(Instr::Mask(op, 0))
+    }
+
     /// Emits a jump to the next reconvergence point.
-    fn emit_skip(&mut self, instr: Instr) {
-        let pc = self.emit(instr);
+    fn emit_skip(&mut self, op: MaskOp) {
+        let pc = self.emit_mask(op);
         if let Some(skips) = self.reconvergences.last_mut() {
             skips.push(pc);
         }
@@ -246,16 +250,8 @@ impl<'a> Lowering<'a> {
     fn patch(&mut self, pc: Pc, to: Pc) {
         if let Some(
             Instr::If { otherwise: target, .. }
-            | Instr::Else { end: target }
-            | Instr::EndIf { skip: target }
             | Instr::LoopTest { end: target, .. }
-            | Instr::LoopNext { end: target }
-            | Instr::LoopEnd { skip: target }
-            | Instr::Break { skip: target }
-            | Instr::Continue { skip: target }
-            | Instr::CallEnd { skip: target }
-            | Instr::Return { skip: target }
-            | Instr::Exit { skip: target },
+            | Instr::Mask(_, target),
         ) = self.instrs.get_mut(pc as usize)
         {
             *target = to;
@@ -327,8 +323,8 @@ impl Lowering<'_> {
             StmtKind::Loop { test, step, body } => {
                 self.loop_statement(statement, test.as_ref(), step.as_ref(), body)
             }
-            StmtKind::Break => self.emit_skip(Instr::Break { skip: 0 }),
-            StmtKind::Continue => self.emit_skip(Instr::Continue { skip: 0 }),
+            StmtKind::Break => self.emit_skip(MaskOp::Break),
+            StmtKind::Continue => self.emit_skip(MaskOp::Continue),
             StmtKind::Return(value) => self.return_statement(statement, value.as_ref()),
         }
     }
@@ -348,7 +344,7 @@ impl Lowering<'_> {
         self.at = at;
         if let Some(otherwise) = otherwise {
             self.reconverge();
-            let skip = self.emit(Instr::Else { end: 0 });
+            let skip = self.emit_mask(MaskOp::Else);
             let begin = self.here();
             self.patch(branch, begin);
             otherwise(self);
@@ -360,7 +356,7 @@ impl Lowering<'_> {
             self.patch(branch, end);
         }
         self.reconvergences.pop();
-        self.emit_skip(Instr::EndIf { skip: 0 });
+        self.emit_skip(MaskOp::EndIf);
     }
 
     fn loop_statement(
@@ -370,7 +366,7 @@ impl Lowering<'_> {
         step: Option<&Expr>,
         body: &[Stmt],
     ) {
-        self.emit(Instr::LoopEnter);
+        self.emit_mask(MaskOp::LoopEnter);
         let top = self.here();
         let mut leaves = Vec::new();
         let check = |lowering: &mut Self, condition: &Expr, leaves: &mut Vec<Pc>| {
@@ -388,7 +384,7 @@ impl Lowering<'_> {
         self.reconverge();
         self.reconvergences.pop();
         self.at = statement.place;
-        leaves.push(self.emit(Instr::LoopNext { end: 0 }));
+        leaves.push(self.emit_mask(MaskOp::LoopNext));
         if let Some((condition, Test::After)) = test {
             check(self, condition, &mut leaves);
         }
@@ -402,7 +398,7 @@ impl Lowering<'_> {
         for leave in leaves {
             self.patch(leave, end);
         }
-        self.emit_skip(Instr::LoopEnd { skip: 0 });
+        self.emit_skip(MaskOp::LoopEnd);
     }
 
     fn return_statement(&mut self, statement: &Stmt, value: Option<&Expr>) {
@@ -415,34 +411,27 @@ impl Lowering<'_> {
             }
         }
         self.at = statement.place;
-        let leave = match into {
-            Some(_) => Instr::Return { skip: 0 },
-            None => Instr::Exit { skip: 0 },
-        };
-        self.emit_skip(leave);
+        self.emit_skip(if into.is_some() { MaskOp::Return } else { MaskOp::Exit });
     }
 
     fn declare(&mut self, index: usize, value: Option<&Expr>) {
         let variable = &self.program.functions[self.function].variables[index];
         let Residence { home, slot, mark, .. } = self.homes[index];
-        match value {
-            None => {
-                if let Some(slot) = slot {
-                    self.emit(Instr::Forget(slot));
-                }
+        let Some(value) = value else {
+            if let Some(slot) = slot {
+                self.emit_mask(MaskOp::Forget(slot));
             }
-            Some(value) => {
-                let into = home.register();
-                let given = self.value_into(value, into);
-                self.at = variable.place;
-                if into != Some(given) {
-                    self.write_home(index, variable.ty, given);
-                }
-                // From here on there is a value to show; later assignments change only which.
-                if let Some(mark) = mark {
-                    self.emit(Instr::Learn(mark));
-                }
-            }
+            return;
+        };
+        let into = home.register();
+        let given = self.value_into(value, into);
+        self.at = variable.place;
+        if into != Some(given) {
+            self.write_home(index, variable.ty, given);
+        }
+        // From here on there is a value to show; later assignments change only which.
+        if let Some(mark) = mark {
+            self.emit_mask(MaskOp::Learn(mark));
         }
     }
 

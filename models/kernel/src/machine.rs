@@ -21,7 +21,7 @@ use crate::bytecode::{Code, WARP};
 use crate::diagnostic::Place;
 use crate::machine::memory::{Accessor, Store};
 use crate::machine::scheduler::Scheduler;
-use crate::machine::warp::{Start, Warp};
+use crate::machine::warp::{Start, Warp, position};
 use crate::types::Scalar;
 use std::mem::take;
 use std::sync::Arc;
@@ -163,7 +163,7 @@ impl Machine {
             let Some((turn, block)) = self.scheduler.next_block() else {
                 return;
             };
-            let id = execute::block_of(block, self.launch.grid_dim);
+            let id = position(block, self.launch.grid_dim);
             let start = Start {
                 block: id,
                 block_dim: self.launch.block_dim,
@@ -261,7 +261,7 @@ impl Machine {
         if let Some((pc, thread, sentence)) = resident.split.take() {
             let place = self.code.place(pc as usize);
             let (block, step) = (resident.id, self.clock);
-            let thread = execute::thread_of(thread, self.launch.block_dim);
+            let thread = position(thread, self.launch.block_dim);
             self.findings.add(Fault::BarrierDivergence, || Finding {
                 fault: Fault::BarrierDivergence,
                 place,

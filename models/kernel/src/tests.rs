@@ -30,6 +30,14 @@ pub(super) fn poison(count: usize) -> Argument {
     Argument::Buffer(Values::Poison(count))
 }
 
+/// The rows of a table: columns between ` => `, in which `\n` ends a line, and comments behind `#`.
+pub(super) fn table<const N: usize>(text: &'static str) -> impl Iterator<Item = [&'static str; N]> {
+    text.lines().filter(|line| !line.starts_with("# ")).map(|line| {
+        let mut columns = line.splitn(N, " => ");
+        std::array::from_fn(|_| columns.next().unwrap_or(""))
+    })
+}
+
 // Mutated kernels (parts changed, deleted, doubled) never panic.
 
 /// Pieces that mean something, to be put where they mean something else.

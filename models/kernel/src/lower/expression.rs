@@ -1,6 +1,6 @@
 //! Expressions: each leaves its value in a register.
 
-use crate::bytecode::{BranchKind, InitialValue, Instr, Reg, VariableHome, address};
+use crate::bytecode::{BranchKind, InitialValue, Instr, MaskOp, Reg, VariableHome, address};
 use crate::lower::Lowering;
 use crate::lower::memory::element;
 use crate::typed_ast::{Expr, Kind, Special};
@@ -218,7 +218,7 @@ impl Lowering<'_> {
             self.write_home(index, variable.ty, *value);
         }
         self.calls.push((ty != Type::Void).then_some(into));
-        self.emit(Instr::CallEnter);
+        self.emit_mask(MaskOp::CallEnter);
         self.reconvergences.push(Vec::new());
         self.statements(&callee.body);
         self.reconverge();
@@ -228,7 +228,7 @@ impl Lowering<'_> {
         self.leave(first);
         self.homes = homes;
         self.function = caller;
-        self.emit_skip(Instr::CallEnd { skip: 0 });
+        self.emit_skip(MaskOp::CallEnd);
         into
     }
 }

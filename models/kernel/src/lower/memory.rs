@@ -1,7 +1,7 @@
 //! Homes of variables, addresses, and what is assigned to.
 
 use crate::bytecode::{
-    Address, IndexOperand, InitialValue, Instr, Reg, Uniformity, VariableHome, address,
+    Address, IndexOperand, InitialValue, Instr, MaskOp, Reg, Uniformity, VariableHome, address,
 };
 use crate::lower::{Lowering, Residence};
 use crate::typed_ast::{CompoundOp, Expr, Kind, Mutability, Target, Variable, YieldedValue};
@@ -39,7 +39,7 @@ impl Lowering<'_> {
 
     fn learn(&mut self, index: usize) {
         if let Some(slot) = self.homes[index].slot {
-            self.emit(Instr::Learn(slot));
+            self.emit_mask(MaskOp::Learn(slot));
         }
     }
 
@@ -48,18 +48,15 @@ impl Lowering<'_> {
         match self.homes[index].home {
             VariableHome::Register(reg) => {
                 if let Some(slot) = self.homes[index].slot {
-                    self.emit(Instr::Expect(slot));
+                    self.emit_mask(MaskOp::Expect(slot));
                 }
                 reg
             }
             VariableHome::Local(offset) => {
                 let at = self.local_at(offset);
                 let into = self.register(ty);
-                self.emit(Instr::Load {
-                    ty: ty.scalar().unwrap_or(Scalar::UnsignedLong),
-                    into,
-                    at,
-                });
+                let ty = ty.scalar().unwrap_or(Scalar::UnsignedLong);
+                self.emit(Instr::Load { ty, into, at });
                 into
             }
         }
@@ -68,8 +65,20 @@ impl Lowering<'_> {
     /// An address as an access takes it: the last index is added on the way.
     pub(super) fn address_of(&mut self, address: &Expr) -> Address {
         if let Kind::Offset(base, index) = &address.kind {
-            let inner = self.address_of(base);
-            return self.offset_address(inner, base, index, address);
+            let mut inner = self.address_of(base);
+            // One index waits for the access, an earlier one is added here.
+            if !matches!(inner.index, IndexOperand::Nothing) {
+                let into = self.wide.take();
+                self.emit(Instr::Offset { into, at: inner, bytes: element(base.ty) });
+                let index = IndexOperand::Nothing;
+                inner = Address { pointer: into, index, base: Uniformity::Any };
+            }
+            if matches!(index.kind, Kind::Whole(0)) {
+                return inner;
+            }
+            let by = self.value(index);
+            self.at = address.place;
+            return Address { index: IndexOperand::new(index.ty, by), ..inner };
         }
         let fixed = if let Kind::Variable(index) = &address.kind {
             self.homes[*index].uniform
@@ -81,28 +90,6 @@ impl Lowering<'_> {
             index: IndexOperand::Nothing,
             base: if fixed { Uniformity::Uniform } else { Uniformity::Any },
         }
-    }
-
-    /// An address some elements on; one index waits for the access, an earlier one is added here.
-    fn offset_address(
-        &mut self,
-        mut inner: Address,
-        base: &Expr,
-        index: &Expr,
-        address: &Expr,
-    ) -> Address {
-        if !matches!(inner.index, IndexOperand::Nothing) {
-            let bytes = element(base.ty);
-            let into = self.wide.take();
-            self.emit(Instr::Offset { into, at: inner, bytes });
-            inner = Address { pointer: into, index: IndexOperand::Nothing, base: Uniformity::Any };
-        }
-        if matches!(index.kind, Kind::Whole(0)) {
-            return inner;
-        }
-        let by = self.value(index);
-        self.at = address.place;
-        Address { index: IndexOperand::new(index.ty, by), ..inner }
     }
 
     /// A value that is to last while an address is worked out, which may change the variable it was read from.
@@ -169,14 +156,11 @@ impl Lowering<'_> {
                 (operand, into, Some(at))
             }
         };
-        let kept = match (yields, target) {
-            (YieldedValue::Old, Target::Variable(_)) => {
-                let kept = self.register(ty);
-                self.move_to(ty, kept, old);
-                kept
-            }
-            (YieldedValue::Old, Target::Memory(_)) | (YieldedValue::New, _) => old,
-        };
+        let mut kept = old;
+        if let (YieldedValue::Old, Target::Variable(_)) = (yields, target) {
+            kept = self.register(ty);
+            self.move_to(ty, kept, old);
+        }
         self.at = place;
         // The variable's own register takes the result where nothing has to be converted back.
         let own = match target {
@@ -210,13 +194,8 @@ impl Lowering<'_> {
             }
         };
         match (target, home) {
-            (Target::Variable(index), _) => {
-                if own == Some(new) {
-                    self.learn(*index);
-                } else {
-                    self.write_home(*index, ty, new);
-                }
-            }
+            (Target::Variable(index), _) if own == Some(new) => self.learn(*index),
+            (Target::Variable(index), _) => self.write_home(*index, ty, new),
             (Target::Memory(_), Some(at)) => {
                 self.emit(Instr::Store { ty: ty.scalar().unwrap_or(Scalar::Int), from: new, at });
             }

@@ -4,6 +4,7 @@
 use crate::bytecode::{Reg, WARP};
 use crate::machine::execute::Executor;
 use crate::machine::fault::Fault;
+use crate::machine::inspect::real;
 use crate::machine::registers::{double, float};
 use crate::machine::warp::lanes;
 use crate::math;
@@ -71,19 +72,16 @@ impl Executor<'_> {
     fn divide(&mut self, operation: Operation, scalar: Scalar, into: Reg, a: Reg, b: Reg) {
         let quotient = operation == Operation::Divide;
         let sign = if quotient { "/" } else { "%" };
-        let (mut narrow, mut wide) = ([0; WARP], [0; WARP]);
+        let whole = |bits: u64| match scalar {
+            Scalar::Unsigned | Scalar::UnsignedLong => i128::from(bits),
+            Scalar::Long => i128::from(bits as i64),
+            Scalar::Bool | Scalar::Int | Scalar::Float | Scalar::Double => {
+                i128::from(bits as u32 as i32)
+            }
+        };
+        let mut results = [0; WARP];
         for lane in lanes(self.warp.mask) {
-            let read = |core: &Self, reg: Reg| -> i128 {
-                match scalar {
-                    Scalar::Unsigned => i128::from(core.warp.narrow[usize::from(reg)][lane]),
-                    Scalar::Long => i128::from(core.warp.wide[usize::from(reg)][lane] as i64),
-                    Scalar::UnsignedLong => i128::from(core.warp.wide[usize::from(reg)][lane]),
-                    Scalar::Bool | Scalar::Int | Scalar::Float | Scalar::Double => {
-                        i128::from(core.warp.narrow[usize::from(reg)][lane] as i32)
-                    }
-                }
-            };
-            let (x, y) = (read(self, a), read(self, b));
+            let [x, y] = [a, b].map(|reg| whole(self.value(reg, scalar, lane)));
             let result = if y == 0 {
                 self.find(Fault::DivisionByZero, lane, || format!("{x} {sign} 0 has no value"));
                 if quotient { -1 } else { x }
@@ -97,10 +95,9 @@ impl Executor<'_> {
                 }
                 exact
             };
-            narrow[lane] = result as u32;
-            wide[lane] = result as u64;
+            results[lane] = result as u64;
         }
-        if scalar.is_wide() { self.put_wide(into, &wide) } else { self.put(into, &narrow) }
+        self.put_values(into, scalar, &results);
     }
 
     fn shift(&mut self, operation: Operation, scalar: Scalar, into: Reg, a: Reg, b: Reg) {
@@ -116,23 +113,19 @@ impl Executor<'_> {
         }
         if scalar.is_wide() {
             let x = self.wide(a);
-            let mut result = [0; WARP];
-            for lane in 0..WARP {
-                let count = counts[lane] & 63;
-                result[lane] = match (left, scalar) {
-                    (true, _) => x[lane] << count,
-                    (false, Scalar::Long) => ((x[lane] as i64) >> count) as u64,
-                    (false, _) => x[lane] >> count,
-                };
-            }
-            self.put_wide(into, &result);
-        } else {
-            self.narrow2(into, a, b, |x, count| match (left, scalar) {
-                (true, _) => x << (count & 31),
-                (false, Scalar::Unsigned) => x >> (count & 31),
-                (false, _) => ((x as i32) >> (count & 31)) as u32,
+            let result = std::array::from_fn(|lane| match (left, scalar) {
+                (true, _) => x[lane] << (counts[lane] & 63),
+                (false, Scalar::Long) => ((x[lane] as i64) >> (counts[lane] & 63)) as u64,
+                (false, _) => x[lane] >> (counts[lane] & 63),
             });
+            self.put_wide(into, &result);
+            return;
         }
+        self.narrow2(into, a, b, |x, count| match (left, scalar) {
+            (true, _) => x << (count & 31),
+            (false, Scalar::Unsigned) => x >> (count & 31),
+            (false, _) => ((x as i32) >> (count & 31)) as u32,
+        });
     }
 
     pub(super) fn compare(
@@ -218,87 +211,47 @@ impl Executor<'_> {
             self.whole_from_real(from, to, into, of);
             return;
         }
-        let (mut narrow, mut wide) = ([0; WARP], [0; WARP]);
-        for lane in 0..WARP {
-            let x = || self.warp.narrow[usize::from(of)][lane];
-            let w = || self.warp.wide[usize::from(of)][lane];
-            match to {
-                Scalar::Bool => {
-                    narrow[lane] = u32::from(match from {
-                        Scalar::Float => float(x()) != 0.0,
-                        Scalar::Double => double(w()) != 0.0,
-                        Scalar::Long | Scalar::UnsignedLong => w() != 0,
-                        Scalar::Bool | Scalar::Int | Scalar::Unsigned => x() != 0,
-                    });
-                }
-                Scalar::Int | Scalar::Unsigned => {
-                    narrow[lane] = if from.is_wide() { w() as u32 } else { x() }
-                }
-                Scalar::Long | Scalar::UnsignedLong => {
-                    wide[lane] = match from {
-                        Scalar::Int => x() as i32 as i64 as u64,
-                        Scalar::Bool | Scalar::Unsigned | Scalar::Float => u64::from(x()),
-                        Scalar::Long | Scalar::UnsignedLong | Scalar::Double => w(),
-                    };
-                }
-                Scalar::Float => {
-                    narrow[lane] = match from {
-                        Scalar::Int => x() as i32 as f32,
-                        Scalar::Bool | Scalar::Unsigned => x() as f32,
-                        Scalar::Long => w() as i64 as f32,
-                        Scalar::UnsignedLong => w() as f32,
-                        Scalar::Float => float(x()),
-                        Scalar::Double => double(w()) as f32,
-                    }
-                    .to_bits();
-                }
-                Scalar::Double => {
-                    wide[lane] = match from {
-                        Scalar::Int => f64::from(x() as i32),
-                        Scalar::Bool | Scalar::Unsigned => f64::from(x()),
-                        Scalar::Long => w() as i64 as f64,
-                        Scalar::UnsignedLong => w() as f64,
-                        Scalar::Float => f64::from(float(x())),
-                        Scalar::Double => double(w()),
-                    }
-                    .to_bits();
-                }
-            }
+        let mut results = [0; WARP];
+        for (lane, result) in results.iter_mut().enumerate() {
+            let bits = self.value(of, from, lane);
+            *result = match to {
+                Scalar::Bool if from.is_real() => u64::from(real(bits, from) != 0.0),
+                Scalar::Bool => u64::from(bits != 0),
+                Scalar::Int | Scalar::Unsigned => bits,
+                Scalar::Long | Scalar::UnsignedLong if from == Scalar::Int => bits as i32 as u64,
+                Scalar::Long | Scalar::UnsignedLong => bits,
+                // Rounded once: not by way of a double.
+                Scalar::Float if from == Scalar::Long => (bits as i64 as f32).to_bits().into(),
+                Scalar::Float if from == Scalar::UnsignedLong => (bits as f32).to_bits().into(),
+                Scalar::Float => (real(bits, from) as f32).to_bits().into(),
+                Scalar::Double => real(bits, from).to_bits(),
+            };
         }
-        if to.is_wide() { self.put_wide(into, &wide) } else { self.put(into, &narrow) }
+        self.put_values(into, to, &results);
     }
 
     /// Towards zero; what does not fit becomes the nearest that does, as on a device, and is a fault.
     fn whole_from_real(&mut self, from: Scalar, to: Scalar, into: Reg, of: Reg) {
-        let (mut narrow, mut wide) = ([0; WARP], [0; WARP]);
+        let mut results = [0; WARP];
         for lane in lanes(self.warp.mask) {
-            let x = if from == Scalar::Double {
-                double(self.warp.wide[usize::from(of)][lane])
-            } else {
-                f64::from(float(self.warp.narrow[usize::from(of)][lane]))
-            };
+            let x = real(self.value(of, from, lane), from);
             let whole = x.trunc();
-            let (low, high) = match to {
-                Scalar::Unsigned => (0.0, 4_294_967_296.0),
-                Scalar::Long => (-9_223_372_036_854_775_808.0, 9_223_372_036_854_775_808.0),
-                Scalar::UnsignedLong => (0.0, 18_446_744_073_709_551_616.0),
+            let (low, high, nearest) = match to {
+                Scalar::Unsigned => (0.0, 4_294_967_296.0, u64::from(whole as u32)),
+                Scalar::Long => {
+                    (-9_223_372_036_854_775_808.0, 9_223_372_036_854_775_808.0, whole as i64 as u64)
+                }
+                Scalar::UnsignedLong => (0.0, 18_446_744_073_709_551_616.0, whole as u64),
                 Scalar::Bool | Scalar::Int | Scalar::Float | Scalar::Double => {
-                    (-2_147_483_648.0, 2_147_483_648.0)
+                    (-2_147_483_648.0, 2_147_483_648.0, whole as i32 as u64)
                 }
             };
             if !(whole >= low && whole < high) {
                 self.find(Fault::Overflow, lane, || format!("{x} does not fit into {to}"));
             }
-            match to {
-                Scalar::Unsigned => narrow[lane] = whole as u32,
-                Scalar::Long => wide[lane] = whole as i64 as u64,
-                Scalar::UnsignedLong => wide[lane] = whole as u64,
-                Scalar::Bool | Scalar::Int | Scalar::Float | Scalar::Double => {
-                    narrow[lane] = whole as i32 as u32
-                }
-            }
+            results[lane] = nearest;
         }
-        if to.is_wide() { self.put_wide(into, &wide) } else { self.put(into, &narrow) }
+        self.put_values(into, to, &results);
     }
 
     pub(super) fn math(&mut self, of: Math, scalar: Scalar, into: Reg, [a, b, c]: [Reg; 3]) {
@@ -347,21 +300,16 @@ impl Executor<'_> {
     /// `min`, `max` and `abs` of whole numbers.
     pub(super) fn whole(&mut self, of: Math, scalar: Scalar, into: Reg, a: Reg, b: Reg) {
         match (of, scalar) {
-            (Math::Min, Scalar::Unsigned) => self.narrow2(into, a, b, u32::min),
-            (Math::Max, Scalar::Unsigned) => self.narrow2(into, a, b, u32::max),
-            (Math::Min, Scalar::Long) => {
-                self.wide2(into, a, b, |x, y| (x as i64).min(y as i64) as u64)
+            // Without its sign bit turned round, a signed number below zero would count as a large one.
+            (Math::Min | Math::Max, _) if scalar.is_wide() => {
+                let (turn, least) = (u64::from(scalar.is_signed()) << 63, of == Math::Min);
+                self.wide2(into, a, b, |x, y| if (x ^ turn < y ^ turn) == least { x } else { y });
             }
-            (Math::Max, Scalar::Long) => {
-                self.wide2(into, a, b, |x, y| (x as i64).max(y as i64) as u64)
+            (Math::Min | Math::Max, _) => {
+                let (turn, least) = (u32::from(scalar != Scalar::Unsigned) << 31, of == Math::Min);
+                self.narrow2(into, a, b, |x, y| if (x ^ turn < y ^ turn) == least { x } else { y });
             }
-            (Math::Min, Scalar::UnsignedLong) => self.wide2(into, a, b, u64::min),
-            (Math::Max, Scalar::UnsignedLong) => self.wide2(into, a, b, u64::max),
-            (Math::Min, _) => self.narrow2(into, a, b, |x, y| (x as i32).min(y as i32) as u32),
-            (Math::Max, _) => self.narrow2(into, a, b, |x, y| (x as i32).max(y as i32) as u32),
-            (_, Scalar::Unsigned | Scalar::UnsignedLong) if scalar.is_wide() => {
-                self.wide2(into, a, a, |x, _| x)
-            }
+            (_, Scalar::UnsignedLong) => self.wide2(into, a, a, |x, _| x),
             (_, Scalar::Unsigned) => self.narrow2(into, a, a, |x, _| x),
             (_, Scalar::Long) => {
                 self.signed_wide("as abs, from", into, a, a, |x, _| x.overflowing_abs())

@@ -1,11 +1,10 @@
 //! One warp running: from instruction to instruction until it waits, ends, or its turn is over.
 
-use crate::bytecode::{BranchKind, Code, Instr, Reg};
-use crate::diagnostic::Place;
+use crate::bytecode::{BranchKind, Code, Instr, MaskOp, Reg};
 use crate::machine::counters::Counts;
 use crate::machine::fault::{Fault, Finding, Findings};
 use crate::machine::memory::{Accessor, Store};
-use crate::machine::warp::{Frame, Warp, WarpState, lanes};
+use crate::machine::warp::{Frame, FrameKind, Warp, WarpState, lanes, position};
 
 pub(crate) struct Executor<'a> {
     pub(crate) code: &'a Code,
@@ -39,9 +38,13 @@ impl Executor<'_> {
             let pc = self.warp.pc as usize;
             let instr = self.code.instrs[pc];
             self.warp.pc += 1;
-            if self.bookkeeping(instr) {
+            if let Instr::Mask(op, empty) = instr {
+                self.change_mask(op);
                 if self.warp.state == WarpState::Done {
                     return done;
+                }
+                if self.warp.mask == 0 {
+                    self.warp.pc = empty;
                 }
                 continue;
             }
@@ -62,127 +65,59 @@ impl Executor<'_> {
         }
     }
 
-    /// Instructions that a device has no counterpart for; false for all others.
     #[inline(always)]
-    fn bookkeeping(&mut self, instr: Instr) -> bool {
+    fn change_mask(&mut self, op: MaskOp) {
         let warp = &mut *self.warp;
-        match instr {
-            Instr::Else { end } => {
-                if let Some(Frame::Branch { other, .. }) = warp.frames.last() {
-                    warp.mask = other & !warp.gone;
-                }
-                if warp.mask == 0 {
-                    warp.pc = end;
+        match op {
+            MaskOp::Else => {
+                if let Some(frame) = warp.frames.last() {
+                    warp.mask = frame.away & !warp.gone;
                 }
             }
-            Instr::EndIf { skip } => {
-                if let Some(Frame::Branch { entry, .. }) = warp.frames.pop() {
-                    warp.mask = entry & !warp.gone;
-                }
-                if warp.mask == 0 {
-                    warp.pc = skip;
+            MaskOp::EndIf => {
+                if let Some(frame) = warp.frames.pop() {
+                    warp.mask = frame.entry & !warp.gone;
                 }
             }
-            Instr::LoopEnter => {
-                warp.frames.push(Frame::Loop { entry: warp.mask, left: 0, continued: 0 })
-            }
-            Instr::LoopNext { end } => {
-                if let Some(Frame::Loop { entry, continued, .. }) = warp.frames.last_mut() {
-                    warp.gone &= !*continued;
-                    *continued = 0;
-                    warp.mask = *entry & !warp.gone;
-                }
-                if warp.mask == 0 {
-                    warp.pc = end;
+            MaskOp::LoopEnter => warp.frames.push(Frame::new(FrameKind::Loop, warp.mask, 0)),
+            MaskOp::CallEnter => warp.frames.push(Frame::new(FrameKind::Call, warp.mask, 0)),
+            MaskOp::LoopNext => {
+                if let Some(frame) = warp.frames.last_mut() {
+                    warp.gone &= !frame.continued;
+                    frame.continued = 0;
+                    warp.mask = frame.entry & !warp.gone;
                 }
             }
-            Instr::LoopEnd { skip } => {
-                if let Some(Frame::Loop { entry, left, .. }) = warp.frames.pop() {
-                    warp.gone &= !left;
-                    warp.mask = entry & !warp.gone;
-                }
-                if warp.mask == 0 {
-                    warp.pc = skip;
+            MaskOp::LoopEnd | MaskOp::CallEnd => {
+                if let Some(frame) = warp.frames.pop() {
+                    warp.gone &= !frame.away;
+                    warp.mask = frame.entry & !warp.gone;
                 }
             }
-            Instr::Break { skip } | Instr::Continue { skip } => {
-                let broke = matches!(instr, Instr::Break { .. });
-                let inner = warp.frames.iter_mut().rev().find_map(|frame| match frame {
-                    Frame::Loop { left, continued, .. } => {
-                        Some(if broke { left } else { continued })
-                    }
-                    Frame::Branch { .. } | Frame::Call { .. } => None,
-                });
-                if let Some(lanes) = inner {
+            MaskOp::Break | MaskOp::Continue | MaskOp::Return => {
+                let left = if op == MaskOp::Return { FrameKind::Call } else { FrameKind::Loop };
+                if let Some(frame) = warp.frames.iter_mut().rev().find(|frame| frame.kind == left) {
+                    let lanes =
+                        if op == MaskOp::Continue { &mut frame.continued } else { &mut frame.away };
                     *lanes |= warp.mask;
                 }
                 warp.gone |= warp.mask;
                 warp.mask = 0;
-                warp.pc = skip;
             }
-            Instr::CallEnter => warp.frames.push(Frame::Call { entry: warp.mask, returned: 0 }),
-            Instr::CallEnd { skip } => {
-                if let Some(Frame::Call { entry, returned }) = warp.frames.pop() {
-                    warp.gone &= !returned;
-                    warp.mask = entry & !warp.gone;
-                }
-                if warp.mask == 0 {
-                    warp.pc = skip;
-                }
-            }
-            Instr::Return { skip } => {
-                let inner = warp.frames.iter_mut().rev().find_map(|frame| match frame {
-                    Frame::Call { returned, .. } => Some(returned),
-                    Frame::Branch { .. } | Frame::Loop { .. } => None,
-                });
-                if let Some(lanes) = inner {
-                    *lanes |= warp.mask;
-                }
-                warp.gone |= warp.mask;
-                warp.mask = 0;
-                warp.pc = skip;
-            }
-            Instr::Exit { skip } => {
+            MaskOp::Exit => {
                 warp.live &= !warp.mask;
                 warp.gone |= warp.mask;
                 warp.mask = 0;
-                warp.pc = skip;
             }
-            Instr::End => {
+            MaskOp::End => {
                 warp.live = 0;
                 warp.mask = 0;
                 warp.state = WarpState::Done;
             }
-            Instr::Forget(slot) => warp.set[usize::from(slot)] &= !warp.mask,
-            Instr::Learn(slot) => warp.set[usize::from(slot)] |= warp.mask,
-            Instr::Expect(slot) => self.expect(slot),
-            Instr::Arithmetic(..)
-            | Instr::Compare(..)
-            | Instr::Negate(..)
-            | Instr::Complement(..)
-            | Instr::Not(..)
-            | Instr::Both(..)
-            | Instr::Either(..)
-            | Instr::Convert { .. }
-            | Instr::Move(..)
-            | Instr::MoveWide(..)
-            | Instr::Select(..)
-            | Instr::SelectWide(..)
-            | Instr::Math(..)
-            | Instr::Offset { .. }
-            | Instr::Distance { .. }
-            | Instr::Load { .. }
-            | Instr::Store { .. }
-            | Instr::Atomic { .. }
-            | Instr::Shuffle { .. }
-            | Instr::Vote { .. }
-            | Instr::Barrier
-            | Instr::WarpBarrier(_)
-            | Instr::If { .. }
-            | Instr::LoopTest { .. }
-            | Instr::LoopBack { .. } => return false,
+            MaskOp::Forget(slot) => warp.set[usize::from(slot)] &= !warp.mask,
+            MaskOp::Learn(slot) => warp.set[usize::from(slot)] |= warp.mask,
+            MaskOp::Expect(slot) => self.expect(slot),
         }
-        true
     }
 
     #[inline(always)]
@@ -232,7 +167,7 @@ impl Executor<'_> {
                 if yes != 0 && no != 0 && how == BranchKind::Branch {
                     self.counts[pc].divergent += 1;
                 }
-                warp.frames.push(Frame::Branch { entry: warp.mask, other: no });
+                warp.frames.push(Frame::new(FrameKind::Branch, warp.mask, no));
                 if yes == 0 {
                     warp.mask = no;
                     warp.pc = otherwise;
@@ -248,9 +183,9 @@ impl Executor<'_> {
                     self.counts[pc].divergent += 1;
                 }
                 if leave != 0
-                    && let Some(Frame::Loop { left, .. }) = warp.frames.last_mut()
+                    && let Some(frame) = warp.frames.last_mut()
                 {
-                    *left |= leave;
+                    frame.away |= leave;
                     warp.gone |= leave;
                 }
                 warp.mask = stay;
@@ -259,21 +194,7 @@ impl Executor<'_> {
                 }
             }
             Instr::LoopBack { top } => self.warp.pc = top,
-            Instr::Else { .. }
-            | Instr::EndIf { .. }
-            | Instr::LoopEnter
-            | Instr::LoopNext { .. }
-            | Instr::LoopEnd { .. }
-            | Instr::Break { .. }
-            | Instr::Continue { .. }
-            | Instr::CallEnter
-            | Instr::CallEnd { .. }
-            | Instr::Return { .. }
-            | Instr::Exit { .. }
-            | Instr::End
-            | Instr::Forget(_)
-            | Instr::Learn(_)
-            | Instr::Expect(_) => {}
+            Instr::Mask(..) => {}
         }
     }
 
@@ -301,11 +222,7 @@ impl Executor<'_> {
     }
 
     pub(super) fn thread(&self, lane: usize) -> [u32; 3] {
-        thread_of(self.warp.first + lane as u32, self.block_dim)
-    }
-
-    pub(super) fn place(&self, pc: usize) -> Place {
-        self.code.place(pc)
+        position(self.warp.first + lane as u32, self.block_dim)
     }
 
     /// Reports a fault of a lane at the instruction that runs.
@@ -315,7 +232,7 @@ impl Executor<'_> {
 
     fn find_at(&mut self, pc: usize, fault: Fault, lane: usize, sentence: impl FnOnce() -> String) {
         let (place, block, thread, step) =
-            (self.place(pc), self.block, self.thread(lane), self.step);
+            (self.code.place(pc), self.block, self.thread(lane), self.step);
         self.findings.add(fault, || Finding {
             fault,
             place,
@@ -325,13 +242,4 @@ impl Executor<'_> {
             sentence: sentence(),
         });
     }
-}
-
-pub(crate) fn thread_of(thread: u32, dim: [u32; 3]) -> [u32; 3] {
-    [thread % dim[0], thread / dim[0] % dim[1], thread / dim[0] / dim[1]]
-}
-
-/// A block's place in its grid.
-pub(crate) fn block_of(block: u32, grid: [u32; 3]) -> [u32; 3] {
-    thread_of(block, grid)
 }

@@ -2,9 +2,8 @@
 
 use crate::bytecode::{VariableHome, address};
 use crate::diagnostic::Place;
-use crate::machine::execute::{block_of, thread_of};
 use crate::machine::memory::{Cell, Store};
-use crate::machine::warp::{Warp, lanes};
+use crate::machine::warp::{Warp, lanes, position};
 use crate::machine::{
     Access, Buffer, CellState, Counts, Findings, LANES, Launch, Machine, Resident, WarpState,
 };
@@ -144,7 +143,7 @@ impl Machine {
     }
 
     pub fn block_id(&self, block: u32) -> [u32; 3] {
-        block_of(block, self.launch.grid_dim)
+        position(block, self.launch.grid_dim)
     }
 
     pub fn warp_state(&self, block: u32, warp: usize) -> Option<WarpState> {
@@ -191,7 +190,7 @@ impl Machine {
     }
 
     pub fn thread(&self, thread: u32) -> [u32; 3] {
-        thread_of(thread, self.launch.block_dim)
+        position(thread, self.launch.block_dim)
     }
 
     /// Whether another machine of the same launch is in the very same state.

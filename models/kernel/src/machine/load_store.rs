@@ -9,60 +9,41 @@ use crate::machine::memory::{CellAccess, POISON, Store, Target, word};
 use crate::machine::warp::{Access, AccessKind, Wide, lanes};
 use crate::types::Scalar;
 
-/// A row of four bytes a lane, one lane after the other: where it lies and its first byte.
+/// A row of four bytes a lane, one lane after the other.
 #[derive(Clone, Copy)]
-pub(super) struct Row {
-    space: Space,
-    pub(super) begin: usize,
-}
-
-#[derive(Clone, Copy)]
-enum Space {
-    Global(usize),
-    Shared,
+struct Row {
+    /// The buffer in global memory; none for shared memory.
+    buffer: Option<usize>,
+    /// Its first byte.
+    begin: usize,
 }
 
 impl Row {
     /// Bytes of all lanes.
-    pub(super) const BYTES: usize = 4 * WARP;
-
-    /// What one lane of it reaches.
-    pub(super) fn target(self, lane: usize) -> Target {
-        let offset = self.begin + 4 * lane;
-        match self.space {
-            Space::Global(buffer) => Target::Global { buffer, offset },
-            Space::Shared => Target::Shared { offset },
-        }
-    }
+    const BYTES: usize = 4 * WARP;
 }
 
 impl Executor<'_> {
     #[inline(always)]
     pub(super) fn addresses(&self, at: Address, bytes: u32) -> Wide {
         let mut addresses = self.warp.wide[usize::from(at.pointer)];
-        let bytes = i64::from(bytes);
+        let bytes = u64::from(bytes);
+        let mut add = |lane: usize, index: u64| {
+            addresses[lane] = addresses[lane].wrapping_add(index.wrapping_mul(bytes));
+        };
         match at.index {
             IndexOperand::Nothing => {}
             IndexOperand::Int(reg) => {
                 let index = &self.warp.narrow[usize::from(reg)];
-                for lane in 0..WARP {
-                    let by = i64::from(index[lane] as i32) * bytes;
-                    addresses[lane] = addresses[lane].wrapping_add(by as u64);
-                }
+                (0..WARP).for_each(|lane| add(lane, index[lane] as i32 as u64));
             }
             IndexOperand::Unsigned(reg) => {
                 let index = &self.warp.narrow[usize::from(reg)];
-                for lane in 0..WARP {
-                    addresses[lane] =
-                        addresses[lane].wrapping_add((i64::from(index[lane]) * bytes) as u64);
-                }
+                (0..WARP).for_each(|lane| add(lane, u64::from(index[lane])));
             }
             IndexOperand::Long(reg) => {
                 let index = &self.warp.wide[usize::from(reg)];
-                for lane in 0..WARP {
-                    addresses[lane] = addresses[lane]
-                        .wrapping_add((index[lane] as i64).wrapping_mul(bytes) as u64);
-                }
+                (0..WARP).for_each(|lane| add(lane, index[lane]));
             }
         }
         addresses
@@ -89,38 +70,38 @@ impl Executor<'_> {
             return None;
         }
         let pointer = self.warp.wide[usize::from(at.pointer)][0];
-        let space = match address::space(pointer) {
-            address::GLOBAL => Space::Global(address::buffer(pointer)),
-            address::SHARED => Space::Shared,
+        let buffer = match address::space(pointer) {
+            address::GLOBAL => Some(address::buffer(pointer)),
+            address::SHARED => None,
             _ => return None,
         };
         let begin = address::offset(pointer) + 4 * first;
-        let store = match space {
-            Space::Global(buffer) => &self.buffers.get(buffer)?.store,
-            Space::Shared => &*self.shared,
+        let store = match buffer {
+            Some(buffer) => &self.buffers.get(buffer)?.store,
+            None => &*self.shared,
         };
         let inside = begin >= 0
             && begin % 4 == 0
             && begin as usize + Row::BYTES <= store.bytes.len()
             && store.shift == 2;
         let begin = begin as usize;
-        inside.then_some(Row { space, begin })
+        inside.then_some(Row { buffer, begin })
     }
 
-    /// The bytes and cells that a row lies in.
+    /// A buffer's bytes and cells, or those of shared memory.
     #[inline(always)]
-    fn store_of(&mut self, row: Row) -> &mut Store {
-        match row.space {
-            Space::Global(buffer) => &mut self.buffers[buffer].store,
-            Space::Shared => self.shared,
+    pub(super) fn store_of(&mut self, buffer: Option<usize>) -> &mut Store {
+        match buffer {
+            Some(buffer) => &mut self.buffers[buffer].store,
+            None => self.shared,
         }
     }
 
     /// Counts and remembers the access to a row. Its 32 words lie in 32 banks, so that none waits in shared memory.
     fn count_row(&mut self, row: Row, kind: AccessKind, pc: usize) {
         let begin = row.begin;
-        let (base, moved) = match row.space {
-            Space::Global(buffer) => {
+        let (base, moved) = match row.buffer {
+            Some(buffer) => {
                 let last = begin + Row::BYTES - 1;
                 let moved = Moved {
                     sectors: (last / 32 - begin / 32 + 1) as u64,
@@ -130,7 +111,7 @@ impl Executor<'_> {
                 self.count(kind, pc, WARP as u64, moved);
                 (address::global(buffer), moved)
             }
-            Space::Shared => {
+            None => {
                 self.counts[pc].shared += 1;
                 (address::shared(0), Moved::default())
             }
@@ -150,7 +131,7 @@ impl Executor<'_> {
         moved: Moved,
         replays: u64,
     ) {
-        let place = self.place(pc);
+        let place = self.code.place(pc);
         let mask = self.warp.mask;
         let Moved { sectors, lines, used } = moved;
         let access = Access { place, kind, bytes, addresses, mask, sectors, lines, used, replays };
@@ -288,28 +269,24 @@ impl Executor<'_> {
             return;
         }
         let targets = self.reach(at, ty, AccessKind::Load, pc);
-        let (mut narrow, mut wide) =
-            ([POISON; WARP], [u64::from(POISON) << 32 | u64::from(POISON); WARP]);
+        let mut values = [u64::from(POISON) << 32 | u64::from(POISON); WARP];
         for lane in lanes(self.warp.mask) {
-            let Some(target) = targets[lane] else {
-                continue;
-            };
-            self.touch(target, ty.bytes(), CellAccess::Read, lane);
-            let value = self.read(target, ty, lane);
-            narrow[lane] = value as u32;
-            wide[lane] = value;
+            if let Some(target) = targets[lane] {
+                self.touch(target, ty.bytes(), CellAccess::Read, lane);
+                values[lane] = self.read(target, ty, lane);
+            }
         }
         if ty == Scalar::Bool {
             // An uninitialized bool is true, whatever its bits.
-            narrow = narrow.map(|value| u32::from(value != 0));
+            values = values.map(|value| u64::from(value != 0));
         }
-        if ty.is_wide() { self.put_wide(into, &wide) } else { self.put(into, &narrow) }
+        self.put_values(into, ty, &values);
     }
 
     fn load_row(&mut self, into: Reg, row: Row, pc: usize) {
         let bytes = row.begin..row.begin + Row::BYTES;
         let mut result = [0; WARP];
-        for (lane, four) in self.store_of(row).bytes[bytes].chunks_exact(4).enumerate() {
+        for (lane, four) in self.store_of(row.buffer).bytes[bytes].chunks_exact(4).enumerate() {
             result[lane] = word(four, 0);
         }
         self.touch_row(row, CellAccess::Read);
@@ -323,7 +300,7 @@ impl Executor<'_> {
         let (who, first) = (self.who, self.warp.first as u16);
         let from = row.begin >> 2;
         let mut unusual = 0_u32;
-        let cells = &mut self.store_of(row).cells[from..from + WARP];
+        let cells = &mut self.store_of(row.buffer).cells[from..from + WARP];
         for (lane, cell) in cells.iter_mut().enumerate() {
             let before = *cell;
             let found = cell.touch(who, first + lane as u16, touch);
@@ -333,7 +310,12 @@ impl Executor<'_> {
             }
         }
         for lane in lanes(unusual) {
-            self.touch(row.target(lane), 4, touch, lane);
+            let offset = row.begin + 4 * lane;
+            let target = match row.buffer {
+                Some(buffer) => Target::Global { buffer, offset },
+                None => Target::Shared { offset },
+            };
+            self.touch(target, 4, touch, lane);
         }
     }
 
@@ -366,14 +348,6 @@ impl Executor<'_> {
         }
     }
 
-    pub(super) fn value(&self, reg: Reg, ty: Scalar, lane: usize) -> u64 {
-        if ty.is_wide() {
-            self.warp.wide[usize::from(reg)][lane]
-        } else {
-            u64::from(self.warp.narrow[usize::from(reg)][lane])
-        }
-    }
-
     pub(super) fn store(&mut self, ty: Scalar, from: Reg, at: Address, pc: usize) {
         if let Some(row) = self.row(at, ty) {
             self.store_row(from, row, pc);
@@ -392,7 +366,7 @@ impl Executor<'_> {
     fn store_row(&mut self, from: Reg, row: Row, pc: usize) {
         let values = self.narrow(from);
         let bytes = row.begin..row.begin + Row::BYTES;
-        let into = self.store_of(row).bytes[bytes].chunks_exact_mut(4);
+        let into = self.store_of(row.buffer).bytes[bytes].chunks_exact_mut(4);
         for (value, four) in values.iter().zip(into) {
             four.copy_from_slice(&value.to_le_bytes());
         }

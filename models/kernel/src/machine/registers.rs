@@ -4,34 +4,36 @@ use crate::bytecode::{Reg, WARP};
 use crate::machine::execute::{Executor, NanWatch};
 use crate::machine::fault::Fault;
 use crate::machine::warp::{Narrow, Wide, lanes};
+use crate::types::Scalar;
 
 impl Executor<'_> {
     /// Writes the lanes that run.
     #[inline(always)]
     pub(super) fn put(&mut self, into: Reg, result: &Narrow) {
-        let mask = self.warp.mask;
-        let register = &mut self.warp.narrow[usize::from(into)];
-        if mask == u32::MAX {
-            *register = *result;
-        } else {
-            for lane in 0..WARP {
-                let runs = mask & (1 << lane) != 0;
-                register[lane] = if runs { result[lane] } else { register[lane] };
-            }
-        }
+        put_masked(self.warp.mask, &mut self.warp.narrow[usize::from(into)], result);
     }
 
     #[inline(always)]
     pub(super) fn put_wide(&mut self, into: Reg, result: &Wide) {
-        let mask = self.warp.mask;
-        let register = &mut self.warp.wide[usize::from(into)];
-        if mask == u32::MAX {
-            *register = *result;
+        put_masked(self.warp.mask, &mut self.warp.wide[usize::from(into)], result);
+    }
+
+    /// Writes values of a type: their low bits where it is narrow.
+    #[inline(always)]
+    pub(super) fn put_values(&mut self, into: Reg, ty: Scalar, result: &Wide) {
+        if ty.is_wide() {
+            self.put_wide(into, result);
         } else {
-            for lane in 0..WARP {
-                let runs = mask & (1 << lane) != 0;
-                register[lane] = if runs { result[lane] } else { register[lane] };
-            }
+            self.put(into, &result.map(|value| value as u32));
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn value(&self, reg: Reg, ty: Scalar, lane: usize) -> u64 {
+        if ty.is_wide() {
+            self.warp.wide[usize::from(reg)][lane]
+        } else {
+            u64::from(self.warp.narrow[usize::from(reg)][lane])
         }
     }
 
@@ -148,6 +150,18 @@ impl Executor<'_> {
             }
         }
         self.wide2(into, a, b, |x, y| f(double(x), double(y)).to_bits());
+    }
+}
+
+#[inline(always)]
+fn put_masked<T: Copy>(mask: u32, register: &mut [T; WARP], result: &[T; WARP]) {
+    if mask == u32::MAX {
+        *register = *result;
+    } else {
+        for lane in 0..WARP {
+            let runs = mask & (1 << lane) != 0;
+            register[lane] = if runs { result[lane] } else { register[lane] };
+        }
     }
 }
 

@@ -1,33 +1,36 @@
 //! Reads of uninitialized memory and data races, as lanes touch the cells that they reach.
 
-use crate::machine::execute::{Executor, block_of, thread_of};
+use crate::machine::execute::Executor;
 use crate::machine::fault::Fault;
 use crate::machine::memory::{CellAccess, Target};
+use crate::machine::warp::position;
 
 impl Executor<'_> {
     /// Notes the touch of a lane in the cells it reaches.
     pub(super) fn touch(&mut self, target: Target, bytes: u32, touch: CellAccess, lane: usize) {
         let thread = (self.warp.first + lane as u32) as u16;
         let who = self.who;
-        let (store, offset) = match target {
-            Target::Global { buffer, offset } => (&mut self.buffers[buffer].store, offset),
-            Target::Shared { offset } => (&mut *self.shared, offset),
-            Target::Local { .. } => {
-                if touch != CellAccess::Write {
-                    self.check_local(target, bytes, lane);
+        let (buffer, offset) = match target {
+            Target::Global { buffer, offset } => (Some(buffer), offset),
+            Target::Shared { offset } => (None, offset),
+            Target::Local { offset } => {
+                let at = lane * self.code.local + offset;
+                let written = &self.warp.written[at..at + bytes as usize];
+                if touch != CellAccess::Write && written.contains(&0) {
+                    self.find(Fault::Uninitialized, lane, || {
+                        "reads its own array where it has not written".to_owned()
+                    });
                 }
                 return;
             }
         };
+        let store = self.store_of(buffer);
         let (from, to) = (store.cell_of(offset), store.cell_of(offset + bytes as usize - 1));
         let mut poison = false;
         for cell in from..=to {
-            let store = match target {
-                Target::Global { buffer, .. } => &mut self.buffers[buffer].store,
-                Target::Shared { .. } | Target::Local { .. } => &mut *self.shared,
-            };
-            let other = store.cells[cell].other();
-            let found = store.cells[cell].touch(who, thread, touch);
+            let cell = &mut self.store_of(buffer).cells[cell];
+            let other = cell.other();
+            let found = cell.touch(who, thread, touch);
             poison |= found.poison;
             if found.race {
                 self.race(target, bytes, touch, lane, other);
@@ -50,8 +53,8 @@ impl Executor<'_> {
         (block, thread): (u32, u16),
     ) {
         let name = self.name(target, bytes);
-        let (own, block) = (self.block, block_of(block, self.grid_dim));
-        let thread = thread_of(u32::from(thread), self.block_dim);
+        let (own, block) = (self.block, position(block, self.grid_dim));
+        let thread = position(u32::from(thread), self.block_dim);
         let verb = match touch {
             CellAccess::Write => "writes",
             CellAccess::Read => "reads",
@@ -81,18 +84,6 @@ impl Executor<'_> {
                 element.unwrap_or_else(|| format!("byte {at} of shared memory"))
             }
             Target::Local { offset } => format!("byte {offset} of its own arrays"),
-        }
-    }
-
-    /// Tells of reads of the thread's own arrays that it never wrote.
-    fn check_local(&mut self, target: Target, bytes: u32, lane: usize) {
-        if let Target::Local { offset } = target {
-            let at = lane * self.code.local + offset;
-            if self.warp.written[at..at + bytes as usize].contains(&0) {
-                self.find(Fault::Uninitialized, lane, || {
-                    "reads its own array where it has not written".to_owned()
-                });
-            }
         }
     }
 }

@@ -18,11 +18,27 @@ pub enum WarpState {
 
 /// A place where lanes that went different ways come together, or where lanes that left come back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Frame {
-    // Lanes that came to the branch, and those that wait for its other side.
-    Branch { entry: u32, other: u32 },
-    Loop { entry: u32, left: u32, continued: u32 },
-    Call { entry: u32, returned: u32 },
+pub(crate) struct Frame {
+    pub(crate) kind: FrameKind,
+    /// Lanes that came here.
+    pub(crate) entry: u32,
+    /// Lanes that wait for the other side of a branch, have left the loop, or have returned.
+    pub(crate) away: u32,
+    /// Lanes that have gone ahead to the next turn of the loop.
+    pub(crate) continued: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FrameKind {
+    Branch,
+    Loop,
+    Call,
+}
+
+impl Frame {
+    pub(crate) fn new(kind: FrameKind, entry: u32, away: u32) -> Self {
+        Self { kind, entry, away, continued: 0 }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -114,7 +130,6 @@ impl Warp {
     }
 
     fn preset(&mut self, reg: usize, preset: InitialValue, start: &Start<'_>) {
-        let [dx, dy, _] = start.block_dim;
         match preset {
             InitialValue::Narrow(value) => self.narrow[reg] = [value; WARP],
             InitialValue::Param(index) => self.narrow[reg] = [start.params[index] as u32; WARP],
@@ -125,8 +140,7 @@ impl Warp {
             InitialValue::WideParam(index) => self.wide[reg] = [start.params[index]; WARP],
             InitialValue::ThreadIdx(axis) => {
                 for (lane, into) in self.narrow[reg].iter_mut().enumerate() {
-                    let thread = self.first + lane as u32;
-                    *into = [thread % dx, thread / dx % dy, thread / dx / dy][axis];
+                    *into = position(self.first + lane as u32, start.block_dim)[axis];
                 }
             }
         }
@@ -145,4 +159,9 @@ pub(crate) struct Start<'a> {
 /// The lanes of a mask, ascending.
 pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     (0..WARP).filter(move |lane| mask >> lane & 1 != 0)
+}
+
+/// The indices of a thread in its block, or of a block in its grid.
+pub(crate) fn position(number: u32, dim: [u32; 3]) -> [u32; 3] {
+    [number % dim[0], number / dim[0] % dim[1], number / dim[0] / dim[1]]
 }

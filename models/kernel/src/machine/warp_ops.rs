@@ -20,7 +20,7 @@ impl Executor<'_> {
         pc: usize,
     ) {
         let targets = self.reach(at, ty, AccessKind::Atomic, pc);
-        let (mut narrow, mut wide) = ([POISON; WARP], [u64::from(POISON); WARP]);
+        let mut values = [u64::from(POISON); WARP];
         for lane in lanes(self.warp.mask) {
             let Some(target) = targets[lane] else {
                 continue;
@@ -31,10 +31,9 @@ impl Executor<'_> {
             if let Some(new) = changed(atomic, ty, old, a, b) {
                 self.write(target, ty, lane, new);
             }
-            narrow[lane] = old as u32;
-            wide[lane] = old;
+            values[lane] = old;
         }
-        if ty.is_wide() { self.put_wide(into, &wide) } else { self.put(into, &narrow) }
+        self.put_values(into, ty, &values);
     }
 
     /// The mask that lanes gave, which must name exactly the lanes that are here.
@@ -99,15 +98,8 @@ impl Executor<'_> {
             }
             from[own] = asked;
         }
-        if ty.is_wide() {
-            let values = self.wide(value);
-            let result = std::array::from_fn(|own| values[from[own]]);
-            self.put_wide(into, &result);
-        } else {
-            let values = self.narrow(value);
-            let result = std::array::from_fn(|own| values[from[own]]);
-            self.put(into, &result);
-        }
+        let result = from.map(|lane| self.value(value, ty, lane));
+        self.put_values(into, ty, &result);
     }
 
     pub(super) fn vote(&mut self, vote: Vote, into: Reg, mask: Reg, value: Reg) {
@@ -148,20 +140,14 @@ fn changed(atomic: Atomic, ty: Scalar, old: u64, a: u64, b: u64) -> Option<u64> 
         (Atomic::Add, _) => old.wrapping_add(a),
         (Atomic::Subtract, _) => old.wrapping_sub(a),
         (Atomic::Min | Atomic::Max, _) => {
-            let less = match ty {
-                Scalar::Int => (a as u32 as i32) < old as u32 as i32,
-                Scalar::Long => (a as i64) < old as i64,
-                Scalar::Bool
-                | Scalar::Unsigned
-                | Scalar::UnsignedLong
-                | Scalar::Float
-                | Scalar::Double => a < old,
-            };
-            if a != old && less == (atomic == Atomic::Min) {
-                a
+            let less = if ty == Scalar::Int {
+                (a as u32 as i32) < old as u32 as i32
+            } else if ty == Scalar::Long {
+                (a as i64) < old as i64
             } else {
-                return None;
-            }
+                a < old
+            };
+            return (a != old && less == (atomic == Atomic::Min)).then_some(a);
         }
         (Atomic::Exchange, _) => a,
         (Atomic::CompareAndSwap, _) if old == a => b,
