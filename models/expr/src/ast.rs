@@ -19,19 +19,14 @@ impl PartialEq for Expr {
     }
 }
 
-/// One node of the tree, over its operands.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Node {
     /// Finite and not negative: a minus sign is an operator.
     Number(f64),
-    /// A text between double quotes.
     Text(String),
     Bool(bool),
-    /// A name to be looked up.
     Name(Name),
-    /// An operator before its operand.
     Unary(UnaryOp, Box<Expr>),
-    /// An operator between its left and its right operand.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
     /// A function of its arguments, as many as the dialect allows.
     Call(Function, Vec<Expr>),
@@ -46,7 +41,6 @@ impl Name {
         Name(text)
     }
 
-    /// The whole name, dots included.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -63,7 +57,6 @@ impl fmt::Display for Name {
     }
 }
 
-/// An operator before one operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnaryOp {
     Not,
@@ -71,7 +64,6 @@ pub enum UnaryOp {
 }
 
 named_enum! {
-    /// An operator between two operands.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum BinaryOp {
         Or = "or",

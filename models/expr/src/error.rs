@@ -11,7 +11,6 @@ use crate::source::{Dialect, Excerpt, MAX_DEPTH, MAX_NODES, MAX_PROGRAM_NODES, S
 pub struct ExprError {
     /// What is wrong, without a full stop.
     pub message: String,
-    /// Where.
     pub span: Span,
     /// What to write instead, where that can be told.
     pub help: Option<String>,
@@ -59,9 +58,7 @@ fn in_parentheses(help: Option<&str>) -> String {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{kind}{}", in_parentheses(self.help().as_deref()))]
 pub struct EvalError {
-    /// Why there is no value.
     pub kind: EvalErrorKind,
-    /// The part of the expression that has none.
     pub span: Span,
 }
 

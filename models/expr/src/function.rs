@@ -40,18 +40,13 @@ crate::named_enum! {
         Close = "close",
         Abs = "abs",
         Sqrt = "sqrt",
-        /// e to the power of x.
         Exp = "exp",
         /// Natural logarithm; `ln` is the same.
         Log = "log",
         Ln = "ln",
-        /// Logarithm to base 2.
         Log2 = "log2",
-        /// Logarithm to base 10.
         Log10 = "log10",
-        /// Sine of an angle in radians.
         Sin = "sin",
-        /// Cosine of an angle in radians.
         Cos = "cos",
         Tanh = "tanh",
         /// 1 / (1 + exp(-x)).
@@ -68,7 +63,6 @@ crate::named_enum! {
         Xor = "xor",
         /// `if(condition, a, b)`, which evaluates only the branch it takes; in a closed form b may be left out.
         If = "if",
-        /// Sum of a list.
         Sum = "sum",
         /// `div(a, b)`: the whole quotient of two whole numbers.
         Div = "div",
@@ -112,7 +106,6 @@ crate::named_enum! {
 
 type OfOne = fn(f64) -> f64;
 
-/// The functions of one number.
 const OF_ONE: [(Function, OfOne); 15] = [
     (Function::Abs, f64::abs),
     (Function::Sqrt, f64::sqrt),
@@ -215,7 +208,6 @@ impl Function {
         over_series || (arguments == 1 && matches!(self, Function::Min | Function::Max))
     }
 
-    /// The names of the functions of a dialect.
     pub(super) fn names_in(dialect: Dialect) -> impl Iterator<Item = &'static str> {
         Function::ALL
             .into_iter()

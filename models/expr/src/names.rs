@@ -69,8 +69,6 @@ macro_rules! named_enum {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{}' is not one of {}", .name.escape_debug(), .known.join(", "))]
 pub struct UnknownName {
-    /// The text.
     pub name: String,
-    /// The names of all variants.
     pub known: &'static [&'static str],
 }

@@ -10,7 +10,6 @@ use crate::token::Token;
 /// Statements in the order they are evaluated, at least one; the last gives the output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Program {
-    /// In the order of the source.
     pub statements: Vec<Statement>,
 }
 
@@ -21,7 +20,6 @@ pub struct Statement {
     pub name: Option<Name>,
     /// Where the name stands, or the expression if it has none.
     pub span: Span,
-    /// What the name stands for.
     pub expr: Expr,
 }
 

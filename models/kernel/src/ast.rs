@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Place;
 use crate::lexer::Suffix;
-use crate::typed_ast::{Comparison, Operation};
+use crate::typed_ast::{Comparison, Operation, YieldedValue};
 use crate::types::{Access, Scalar};
 
 #[derive(Debug, Default)]
@@ -50,7 +50,6 @@ pub(super) struct TypeName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Storage {
     Local,
-    /// `__shared__`.
     Shared,
     /// `extern __shared__`.
     Dynamic,
@@ -132,23 +131,9 @@ pub(super) enum ExprKind {
     // With the operation of a compound assignment.
     Assign(Option<Operation>, Box<Expr>, Box<Expr>),
     // `++` and `--`.
-    Step { up: Increment, when: Fixity, target: Box<Expr> },
+    Step { operation: Operation, yields: YieldedValue, target: Box<Expr> },
     Cast(TypeName, Box<Expr>),
     SizeOf(TypeName),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Increment {
-    Up,
-    Down,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fixity {
-    /// `++i`: the value is the new one.
-    Before,
-    /// `i++`: the value is the old one.
-    After,
 }
 
 /// An operator of two operands that are both always evaluated.
@@ -177,13 +162,9 @@ impl Binary {
 pub(crate) enum Unary {
     Plus,
     Minus,
-    /// `!`
     Not,
-    /// `~`
     Complement,
-    /// `*p`
     Dereference,
-    /// `&x`
     Address,
 }
 

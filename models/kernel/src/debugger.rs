@@ -8,13 +8,11 @@ use std::collections::BTreeSet;
 /// Bytes that all copies together may take.
 const MOST_BYTES: usize = 128 << 20;
 
-/// Copies kept, however small they are.
 const MOST_COPIES: usize = 64;
 
 /// Bytes that are copied in about the time that a step takes: a copy of a large machine is worth many steps.
 const BYTES_A_STEP: u64 = 512;
 
-/// A machine that can go back.
 #[derive(Clone, Debug)]
 pub struct Replay {
     machine: Machine,
@@ -116,16 +114,6 @@ impl Replay {
         }
         while self.machine.clock() < clock && self.forward().is_some() {}
     }
-
-    /// On until a step of which something holds, and past it; false if the run ended first.
-    pub fn forward_until(&mut self, mut holds: impl FnMut(&Step) -> bool) -> bool {
-        while let Some(step) = self.forward() {
-            if holds(&step) {
-                return true;
-            }
-        }
-        false
-    }
 }
 
 /// Where to stop. Each names a set of places of the run that does not depend on where one stands, so that going on to the
@@ -137,13 +125,10 @@ pub enum Goal {
     Line,
     /// Where a block has passed a barrier.
     Barrier,
-    /// Where a block has ended.
     Block,
-    /// Where something was found wrong.
     Problem,
     /// Where a warp comes to a line with a breakpoint.
     Breakpoint,
-    /// At the ends of the run.
     End,
 }
 
@@ -153,7 +138,6 @@ pub enum Direction {
     Backward,
 }
 
-/// Outcome of a search so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeekResult {
     /// The replay stands there.
@@ -202,7 +186,6 @@ impl Seek {
         Self { goal, warp_filter, stage }
     }
 
-    /// To a number of steps from the beginning.
     pub fn to(clock: u64) -> Self {
         Self {
             goal: Goal::End,

@@ -257,7 +257,6 @@ impl Job {
         })
     }
 
-    /// The launch, before its first instruction.
     fn start(&self) -> Result<Machine, LaunchError> {
         self.kernel.launch(self.launch.clone(), &self.arguments)
     }

@@ -47,7 +47,6 @@ pub(crate) struct Buffer {
     pub(crate) store: Store,
 }
 
-/// A block in flight.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Resident {
     block: u32,
@@ -92,7 +91,6 @@ pub enum Progress {
     Going,
 }
 
-/// A kernel running on buffers.
 #[derive(Clone, Debug)]
 pub struct Machine {
     code: Arc<Code>,

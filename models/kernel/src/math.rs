@@ -194,7 +194,6 @@ impl Math {
         }
     }
 
-    /// All names, for suggestions.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         NAMES.iter().map(|(name, _)| *name)
     }

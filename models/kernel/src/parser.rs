@@ -185,7 +185,6 @@ impl Parser {
         Ok(TypeName { scalar, access, pointer: None })
     }
 
-    /// A type with its stars.
     pub(super) fn whole_type(&mut self) -> Parsed<TypeName> {
         let plain = self.plain_type()?;
         self.stars(plain)

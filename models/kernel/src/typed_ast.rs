@@ -117,7 +117,6 @@ pub(crate) struct Expr {
 
 #[derive(Debug)]
 pub(crate) enum Kind {
-    /// Whole numbers and truth values.
     Whole(i64),
     Real(f64),
     Variable(Index),
@@ -127,7 +126,6 @@ pub(crate) enum Kind {
     Shared(Index),
     /// The address of a local array or of a variable in local memory.
     Local(Index),
-    /// What lies at an address.
     Load(Box<Expr>),
     /// An address offset by a number of elements.
     Offset(Box<Expr>, Box<Expr>),
@@ -156,7 +154,6 @@ pub(crate) enum Kind {
     WarpBarrier(Option<Box<Expr>>),
 }
 
-/// What is assigned to.
 #[derive(Debug)]
 pub(crate) enum Target {
     Variable(Index),
@@ -167,7 +164,6 @@ pub(crate) enum Target {
 /// How a compound assignment changes its target.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CompoundOp {
-    /// An operation in a type.
     Arithmetic(Operation, Scalar),
     /// A pointer offset by a number of elements, negative to go back.
     Advance,
@@ -175,7 +171,9 @@ pub(crate) enum CompoundOp {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum YieldedValue {
+    /// As `++i` and `i += 1` do.
     New,
+    /// As `i++` does.
     Old,
 }
 

@@ -10,7 +10,6 @@ mlsys_lab::named_enum! {
         Bool = "bool",
         Int = "int",
         Unsigned = "unsigned",
-        /// 64 bits, signed.
         Long = "long long",
         /// 64 bits, unsigned; also `size_t`.
         UnsignedLong = "unsigned long long",

@@ -61,7 +61,6 @@ pub enum Subgroups {
 /// What a pointer points into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Root {
-    /// An argument of the kernel.
     Buffer(usize),
     Shared(usize),
     /// A variable of the function at hand.
@@ -115,7 +114,6 @@ fn refuse<T>(place: Place, message: impl Into<String>, help: impl Into<String>) 
     Err(Diagnostic::new(place, message, help))
 }
 
-/// WGSL's name for a type.
 fn type_name(of: Scalar, place: Place) -> Translated<&'static str> {
     match of {
         Scalar::Bool => Ok("bool"),

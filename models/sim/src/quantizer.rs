@@ -97,16 +97,6 @@ impl Matrix {
 }
 
 impl Granularity {
-    /// By its name among parameters; `size` is that of a group.
-    pub fn named(name: &str, size: usize) -> Option<Self> {
-        match name {
-            "tensor" => Some(Self::Tensor),
-            "channel" => Some(Self::Channel),
-            "group" => Some(Self::Group(size.max(1))),
-            _ => None,
-        }
-    }
-
     /// Groups of one output; of all outputs together for [`Granularity::Tensor`].
     fn groups_each(self, matrix: Matrix) -> usize {
         match self {

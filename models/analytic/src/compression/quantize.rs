@@ -42,7 +42,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
 /// The levels that values may take, and the derivation of their distance.
 fn grid(params: &Params, values: &[f32], shown: &mut Simulated) -> Result<Grid, LabError> {
     let bits = params.size("bits")? as u32;
-    let scheme = Scheme::named(params.text("scheme")?).unwrap_or(Scheme::Affine);
+    let scheme = params.text("scheme")?.parse().unwrap_or(Scheme::Affine);
     let sign = if params.bool("signed")? { Sign::Signed } else { Sign::Unsigned };
     let (low, high) = scheme.integers(bits, sign);
     let (least, most) = range(values);

@@ -1,7 +1,7 @@
 //! Assignments, steps, conversions and arithmetic with addresses.
 
 use crate::ast;
-use crate::ast::{Binary, ExprKind, Fixity, Increment};
+use crate::ast::{Binary, ExprKind};
 use crate::check::fold::{compared, converted, loaded};
 use crate::check::{Checked, Checker, Meaning};
 use crate::diagnostic::Place;
@@ -32,8 +32,8 @@ impl Checker {
 
     pub(super) fn step(
         &mut self,
-        up: Increment,
-        when: Fixity,
+        operation: Operation,
+        yields: YieldedValue,
         target: &ast::Expr,
         place: Place,
     ) -> Checked<Expr> {
@@ -43,15 +43,7 @@ impl Checker {
             return self.refuse(place, message, "write = true or = false");
         }
         let one = Expr { place, ty: Type::Scalar(Scalar::Int), kind: Kind::Whole(1) };
-        let operator = match up {
-            Increment::Up => Operation::Add,
-            Increment::Down => Operation::Subtract,
-        };
-        let yields = match when {
-            Fixity::Before => YieldedValue::New,
-            Fixity::After => YieldedValue::Old,
-        };
-        self.update(operator, target, ty, one, yields, place)
+        self.update(operation, target, ty, one, yields, place)
     }
 
     fn update(

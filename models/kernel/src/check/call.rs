@@ -203,9 +203,7 @@ impl Checker {
 /// A function that is no mathematics.
 #[derive(Clone, Copy)]
 enum Builtin {
-    /// `__syncthreads`.
     Barrier,
-    /// `__ldg`.
     Load,
     /// With the types it takes.
     Atomic(Atomic, &'static [Scalar]),

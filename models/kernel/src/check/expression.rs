@@ -80,7 +80,9 @@ impl Checker {
             ExprKind::Assign(operator, target, value) => {
                 self.assign(*operator, target, value, place)
             }
-            ExprKind::Step { up, when, target } => self.step(*up, *when, target, place),
+            ExprKind::Step { operation, yields, target } => {
+                self.step(*operation, *yields, target, place)
+            }
             ExprKind::Cast(ty, operand) => {
                 let ty = self.type_of(*ty, place, "a cast's type")?;
                 let operand =

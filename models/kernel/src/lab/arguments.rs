@@ -139,7 +139,6 @@ pub(super) fn given(
     Ok(arguments)
 }
 
-/// What a word for a fill means.
 fn filled(fill: &str, seed: u64) -> Option<Fill> {
     Some(match fill {
         "poison" => Fill::Poison,

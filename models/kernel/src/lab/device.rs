@@ -11,7 +11,6 @@ use mlsys_lab::{LabError, Params, Run};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Execution {
-    /// The interpreter alone.
     Simulate,
     /// The interpreter first, to find faults and to count; then the device, which gives the run's results.
     Device,

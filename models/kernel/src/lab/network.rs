@@ -47,7 +47,6 @@ pub enum NetworkError {
     Sequence,
 }
 
-/// A classifier of small grey images with one hidden layer.
 pub trait Classifier: Send + Sync {
     fn hidden(&self) -> usize;
 
@@ -73,9 +72,7 @@ pub struct SuspendedForward {
     pub result: Vec<f32>,
     /// The images: `[batch, width * height]`, from 0 to 1.
     pub pixels: Vec<Vec<f32>>,
-    /// Pixels in a row of an image.
     pub width: usize,
-    /// What each image shows.
     pub truth: Vec<usize>,
     /// The rest of the forward pass: from the operation's result to the class that each image is taken for.
     pub rest: ResumeForward,
@@ -210,7 +207,6 @@ impl PluggedKernel {
         Ok([(self.opened.rest)(found)?, (self.opened.rest)(self.opened.result.clone())?])
     }
 
-    /// Reports what the network reads.
     pub(super) fn report(&self, run: &mut Run<'_>, [with, without]: &[&[usize]; 2], wrong: usize) {
         let share = |classes: &[usize]| {
             let right = classes.iter().zip(&self.opened.truth);

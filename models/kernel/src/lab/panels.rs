@@ -10,7 +10,6 @@ use mlsys_lab::{Frame, Tables, Value, picture};
 /// Warp instructions of the timeline.
 const DRAWN_STEPS: usize = 4096;
 
-/// Warps of it.
 const DRAWN_WARPS: usize = 32;
 
 /// Problems that are marked in the text.
@@ -152,7 +151,6 @@ fn order(mut machine: Machine) -> Timeline {
     timeline
 }
 
-/// The kernel in both languages.
 pub(super) fn translation(text: &str, wgsl: Result<String, Vec<Diagnostic>>) -> Frame {
     let lines = |text: &str| text.lines().map(plain).collect::<Vec<_>>().join("\n");
     let pane =

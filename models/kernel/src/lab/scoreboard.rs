@@ -28,7 +28,6 @@ enum Wait {
     Result,
     /// Shared memory, with this many extra passes.
     Shared(u64),
-    /// Memory of the device.
     Memory,
     /// The other warps of its block.
     Barrier,

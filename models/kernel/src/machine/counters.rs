@@ -82,7 +82,6 @@ fn flops(instr: &Instr) -> u64 {
 }
 
 impl Machine {
-    /// Floating-point operations of all threads so far; a fused multiply-add is two.
     pub fn flops(&self) -> u64 {
         let counted = self.code.instrs.iter().zip(&self.counts);
         counted

@@ -16,7 +16,6 @@ mlsys_lab::named_enum! {
         BarrierDivergence = "barrier divergence",
         /// A signed whole number that left its type, or a number that does not fit where it is converted to.
         Overflow = "overflow",
-        /// A whole number divided by zero.
         DivisionByZero = "division by zero",
         /// An address that is no multiple of what is read or written there.
         Misaligned = "misaligned access",
@@ -33,9 +32,7 @@ mlsys_lab::named_enum! {
 pub struct Finding {
     pub fault: Fault,
     pub place: Place,
-    /// The block, x, y and z.
     pub block: [u32; 3],
-    /// The thread, x, y and z.
     pub thread: [u32; 3],
     /// Warp instructions before it.
     pub step: u64,

@@ -30,7 +30,6 @@ pub enum BlockState {
     Ended,
 }
 
-/// A block in flight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockView {
     pub block: u32,
@@ -84,7 +83,6 @@ impl Machine {
         lines
     }
 
-    /// Names and types of the buffers, in the order of the arguments.
     pub fn buffers(&self) -> impl Iterator<Item = (&str, Scalar, usize)> {
         self.buffers.iter().map(|buffer| (buffer.name.as_str(), buffer.of, buffer.elements()))
     }
@@ -387,7 +385,6 @@ pub struct VariableView {
 pub struct SharedArray {
     pub name: String,
     pub of: Scalar,
-    /// Its first byte.
     pub offset: u32,
     /// Its elements, of all dimensions together.
     pub elements: usize,

@@ -5,13 +5,12 @@
 use crate::bytecode::{Code, WARP, address};
 use crate::machine::fault::Findings;
 use crate::machine::inspect::real;
-use crate::machine::memory::Store;
+use crate::machine::memory::{Cell, Store};
 use crate::machine::scheduler::{Schedule, Scheduler};
 use crate::machine::{Buffer, Counts, Machine, NanWatch};
 use crate::types::{Access, Scalar, Type};
 use std::sync::Arc;
 
-/// Threads of a block, at most.
 const MOST_THREADS: u64 = 1024;
 
 /// Bytes of shared memory a block may have: compute capability 9.0, opted in.
@@ -133,15 +132,24 @@ pub enum Values {
 }
 
 impl Values {
-    fn scalar(&self) -> Option<Scalar> {
+    /// Their type and their bytes; none of uninitialized ones.
+    fn encoded(&self) -> Option<(Scalar, Vec<u8>)> {
         Some(match self {
-            Self::Float(_) => Scalar::Float,
-            Self::Double(_) => Scalar::Double,
-            Self::Int(_) => Scalar::Int,
-            Self::Unsigned(_) => Scalar::Unsigned,
-            Self::Long(_) => Scalar::Long,
-            Self::UnsignedLong(_) => Scalar::UnsignedLong,
-            Self::Bool(_) => Scalar::Bool,
+            Self::Float(list) => {
+                (Scalar::Float, list.iter().flat_map(|x| x.to_le_bytes()).collect())
+            }
+            Self::Double(list) => {
+                (Scalar::Double, list.iter().flat_map(|x| x.to_le_bytes()).collect())
+            }
+            Self::Int(list) => (Scalar::Int, list.iter().flat_map(|x| x.to_le_bytes()).collect()),
+            Self::Unsigned(list) => {
+                (Scalar::Unsigned, list.iter().flat_map(|x| x.to_le_bytes()).collect())
+            }
+            Self::Long(list) => (Scalar::Long, list.iter().flat_map(|x| x.to_le_bytes()).collect()),
+            Self::UnsignedLong(list) => {
+                (Scalar::UnsignedLong, list.iter().flat_map(|x| x.to_le_bytes()).collect())
+            }
+            Self::Bool(list) => (Scalar::Bool, list.iter().map(|x| u8::from(*x)).collect()),
             Self::Poison(_) => return None,
         })
     }
@@ -161,23 +169,9 @@ impl Values {
 
     /// The elements as numbers; uninitialized ones are left out.
     pub(crate) fn numbers(&self) -> Vec<f64> {
-        let Some(of) = self.scalar() else { return Vec::new() };
-        let bytes = self.bytes(of);
+        let Some((of, bytes)) = self.encoded() else { return Vec::new() };
         let count = bytes.len() / of.bytes() as usize;
         (0..count).map(|element| real(bits(&bytes, element, of), of)).collect()
-    }
-
-    fn bytes(&self, of: Scalar) -> Vec<u8> {
-        match self {
-            Self::Float(list) => list.iter().flat_map(|x| x.to_le_bytes()).collect(),
-            Self::Double(list) => list.iter().flat_map(|x| x.to_le_bytes()).collect(),
-            Self::Int(list) => list.iter().flat_map(|x| x.to_le_bytes()).collect(),
-            Self::Unsigned(list) => list.iter().flat_map(|x| x.to_le_bytes()).collect(),
-            Self::Long(list) => list.iter().flat_map(|x| x.to_le_bytes()).collect(),
-            Self::UnsignedLong(list) => list.iter().flat_map(|x| x.to_le_bytes()).collect(),
-            Self::Bool(list) => list.iter().map(|x| u8::from(*x)).collect(),
-            Self::Poison(count) => vec![0; count * of.bytes() as usize],
-        }
     }
 }
 
@@ -211,17 +205,9 @@ impl Machine {
             let name = &param.name;
             let bits = match (param.ty, argument) {
                 (Type::Pointer { to, .. }, Argument::Buffer(values)) => {
-                    if values.scalar().is_some_and(|scalar| scalar != to) {
-                        return Err(error(format!(
-                            "'{name}' points to {to}, and its buffer holds another type"
-                        )));
-                    }
-                    let bytes = values.bytes(to);
-                    let mut store = Store::new(bytes.len(), to.bytes().trailing_zeros());
-                    if values.scalar().is_some() {
-                        store.bytes = bytes;
-                        store.cells.iter_mut().for_each(crate::machine::memory::Cell::fill);
-                    }
+                    let store = buffer(values, to).ok_or_else(|| {
+                        error(format!("'{name}' points to {to}, and its buffer holds another type"))
+                    })?;
                     buffers.push(Buffer { name: name.clone(), of: to, store });
                     address::global(buffers.len() - 1)
                 }
@@ -273,6 +259,19 @@ impl Machine {
             idle_threads: 0,
         })
     }
+}
+
+/// A buffer of a type with its first contents; none if these are of another type.
+fn buffer(values: &Values, of: Scalar) -> Option<Store> {
+    let store = |bytes| Store::new(bytes, of.bytes().trailing_zeros());
+    if let Values::Poison(count) = values {
+        return Some(store(count * of.bytes() as usize));
+    }
+    let (_, bytes) = values.encoded().filter(|(scalar, _)| *scalar == of)?;
+    let mut store = store(bytes.len());
+    store.bytes = bytes;
+    store.cells.iter_mut().for_each(Cell::fill);
+    Some(store)
 }
 
 fn whole(value: i64, scalar: Scalar) -> Option<u64> {

@@ -14,7 +14,6 @@ use crate::types::Scalar;
 struct Row {
     /// The buffer in global memory; none for shared memory.
     buffer: Option<usize>,
-    /// Its first byte.
     begin: usize,
 }
 

@@ -1,9 +1,10 @@
 //! Expressions, by the ranks of C.
 
-use crate::ast::{Expr, ExprKind, Fixity, Increment, Infix, Unary, assignment, infix};
+use crate::ast::{Expr, ExprKind, Infix, Unary, assignment, infix};
 use crate::diagnostic::Place;
 use crate::lexer::Token;
 use crate::parser::{Parsed, Parser, is_keyword, outside};
+use crate::typed_ast::{Operation, YieldedValue};
 
 /// How high an expression may be: a sum of more terms than this is written as several.
 const HIGHEST: u32 = 250;
@@ -33,8 +34,16 @@ fn boxed(place: Place, kind: ExprKind) -> Expr {
     Expr { place, kind, height }
 }
 
+/// The operation of `++` and `--`.
+fn step(mark: &str) -> Option<Operation> {
+    match mark {
+        "++" => Some(Operation::Add),
+        "--" => Some(Operation::Subtract),
+        _ => None,
+    }
+}
+
 impl Parser {
-    /// With commas.
     pub(super) fn expression(&mut self) -> Parsed<Expr> {
         let mut left = self.assignment()?;
         while self.is(",") {
@@ -47,7 +56,6 @@ impl Parser {
         Ok(left)
     }
 
-    /// Without commas.
     pub(super) fn assignment(&mut self) -> Parsed<Expr> {
         self.nested(|parser| {
             let left = parser.conditional()?;
@@ -83,15 +91,13 @@ impl Parser {
             let place = self.place();
             self.advance();
             let right = self.nested(|parser| parser.ranked(rank + 1))?;
-            let (left_operand, right) = (Box::new(left), Box::new(right));
-            left = boxed(
-                place,
-                match operator {
-                    Infix::Binary(binary) => ExprKind::Binary(binary, left_operand, right),
-                    Infix::AndAlso => ExprKind::And(left_operand, right),
-                    Infix::OrElse => ExprKind::Or(left_operand, right),
-                },
-            );
+            let (one, other) = (Box::new(left), Box::new(right));
+            let kind = match operator {
+                Infix::Binary(binary) => ExprKind::Binary(binary, one, other),
+                Infix::AndAlso => ExprKind::And(one, other),
+                Infix::OrElse => ExprKind::Or(one, other),
+            };
+            left = boxed(place, kind);
         }
         if self.is("<<<") || self.is(">>>") {
             let message = "a kernel launches no kernel here";
@@ -130,11 +136,11 @@ impl Parser {
             let operand = self.unary()?;
             return Ok(boxed(place, ExprKind::Unary(operator, Box::new(operand))));
         }
-        if self.is("++") || self.is("--") {
-            let up = if self.is("++") { Increment::Up } else { Increment::Down };
+        if let Some(operation) = step(self.mark()) {
             self.advance();
             let target = Box::new(self.unary()?);
-            return Ok(boxed(place, ExprKind::Step { up, when: Fixity::Before, target }));
+            let yields = YieldedValue::New;
+            return Ok(boxed(place, ExprKind::Step { operation, yields, target }));
         }
         if self.take_name("sizeof") {
             self.need("(", "sizeof")?;
@@ -164,6 +170,12 @@ impl Parser {
         loop {
             self.bounded(&left)?;
             let place = self.place();
+            if let Some(operation) = step(self.mark()) {
+                self.advance();
+                let (yields, target) = (YieldedValue::Old, Box::new(left));
+                left = boxed(place, ExprKind::Step { operation, yields, target });
+                continue;
+            }
             match self.mark() {
                 "[" => {
                     self.advance();
@@ -175,12 +187,6 @@ impl Parser {
                     self.advance();
                     let (member, _) = self.name("a member")?;
                     left = boxed(place, ExprKind::Member(Box::new(left), member));
-                }
-                "++" | "--" => {
-                    let up = if self.is("++") { Increment::Up } else { Increment::Down };
-                    self.advance();
-                    let target = Box::new(left);
-                    left = boxed(place, ExprKind::Step { up, when: Fixity::After, target });
                 }
                 "->" | "::" => {
                     let message = "structures and namespaces are not part of this";

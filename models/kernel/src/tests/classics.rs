@@ -154,17 +154,6 @@ fn examples_are_right_at_odd_sizes() {
     }
 }
 
-const HISTOGRAM: &str = "
-__global__ void histogram(const int *in, unsigned *bins, int n) {
-    __shared__ unsigned own[16];
-    if (threadIdx.x < 16) own[threadIdx.x] = 0;
-    __syncthreads();
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) atomicAdd(&own[in[i] & 15], 1u);
-    __syncthreads();
-    if (threadIdx.x < 16) atomicAdd(bins + threadIdx.x, own[threadIdx.x]);
-}";
-
 #[test]
 fn a_histogram_with_atomics() {
     let input: Vec<i32> = (0..1000).map(|i| i * i % 97).collect();
@@ -177,62 +166,28 @@ fn a_histogram_with_atomics() {
         Argument::Buffer(Values::Unsigned(vec![0; 16])),
         Argument::Whole(1000),
     ];
-    let machine = ran(HISTOGRAM, Launch::line(8, 128), &arguments);
+    let machine = ran(include_str!("histogram.cu"), Launch::line(8, 128), &arguments);
     assert_eq!(all(&machine, "bins"), want);
     assert!(machine.findings().is_clean(), "{:?}", machine.findings().first());
 }
 
-const SCAN: &str = "
-#define N 64
-__global__ void scan(const int *in, int *out) {
-    __shared__ int x[2][N];
-    int t = threadIdx.x, from = 0;
-    x[0][t] = in[t];
-    __syncthreads();
-    for (int d = 1; d < N; d <<= 1) {
-        x[1 - from][t] = t >= d ? x[from][t] + x[from][t - d] : x[from][t];
-        from = 1 - from;
-        __syncthreads();
-    }
-    out[t] = x[from][t];
-}";
-
 #[test]
 fn a_scan_in_two_rows() {
     let arguments = [Argument::Buffer(Values::Int((1..=64).collect())), poison(64)];
-    let machine = ran(SCAN, Launch::line(1, 64), &arguments);
+    let machine = ran(include_str!("scan.cu"), Launch::line(1, 64), &arguments);
     let want: Vec<f64> = (1..=64).map(|i| f64::from(i * (i + 1) / 2)).collect();
     assert_eq!(all(&machine, "out"), want);
     assert!(machine.findings().is_clean(), "{:?}", machine.findings().first());
 }
 
-const SHUFFLE: &str = "
-__device__ float warp_sum(float x) {
-    for (int d = 16; d > 0; d /= 2) x += __shfl_down_sync(0xffffffff, x, d);
-    return x;
-}
-__global__ void reduce(const float *in, float *out) {
-    float x = warp_sum(in[blockIdx.x * 32 + threadIdx.x]);
-    if (threadIdx.x == 0) out[blockIdx.x] = x;
-}";
-
 #[test]
 fn a_reduction_by_shuffles() {
     let arguments =
         [Argument::Buffer(Values::Float((0..64).map(|i| i as f32).collect())), poison(2)];
-    let machine = ran(SHUFFLE, Launch::line(2, 32), &arguments);
+    let machine = ran(include_str!("shuffle.cu"), Launch::line(2, 32), &arguments);
     assert_eq!(all(&machine, "out"), [496.0, 1520.0]);
     assert!(machine.findings().is_clean());
 }
-
-const STENCIL: &str = "
-__global__ void heat(const float *in, float *out, int w, int h) {
-    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-    if (x >= w || y >= h) return;
-    int i = y * w + x;
-    if (x == 0 || y == 0 || x == w - 1 || y == h - 1) { out[i] = in[i]; return; }
-    out[i] = 0.25f * (in[i - 1] + in[i + 1] + in[i - w] + in[i + w]);
-}";
 
 #[test]
 fn a_stencil_with_early_returns() {
@@ -254,7 +209,7 @@ fn a_stencil_with_early_returns() {
         Argument::Whole(w as i64),
         Argument::Whole(h as i64),
     ];
-    let machine = ran(STENCIL, launch, &arguments);
+    let machine = ran(include_str!("stencil.cu"), launch, &arguments);
     assert_eq!(all(&machine, "out"), want);
     assert!(machine.findings().is_clean());
 }

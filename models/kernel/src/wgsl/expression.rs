@@ -44,7 +44,6 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// The value of a number.
     pub(super) fn value(&mut self, expr: &Expr) -> Translated<Fragment> {
         let place = expr.place;
         let scalar = |of: &Expr| of.ty.scalar().unwrap_or(Scalar::Int);

@@ -23,7 +23,7 @@ impl<'a> Module<'a> {
             writer.argument(index);
         }
         writer.statements(&function.body);
-        let body = writer.finish();
+        let body = writer.text;
         let mut text = format!(
             "@compute @workgroup_size({}, {}, {})\nfn {name}(\n  @builtin(local_invocation_id) threadIdx: vec3<u32>,\n  @builtin(workgroup_id) blockIdx: vec3<u32>,\n  @builtin(num_workgroups) gridDim: vec3<u32>,\n",
             self.target.block_dim[0], self.target.block_dim[1], self.target.block_dim[2]
@@ -56,7 +56,7 @@ impl<'a> Module<'a> {
             params.push(writer.parameter(param)?);
         }
         writer.statements(&function.body);
-        let body = writer.finish();
+        let body = writer.text;
         if knows_place(self.program, index) {
             params.push(PLACE.to_owned());
         }
@@ -204,14 +204,13 @@ impl<'m, 'a> Writer<'m, 'a> {
         }
     }
 
-    fn finish(self) -> String {
-        self.text
-    }
-
-    pub(super) fn line(&mut self, line: &str) {
-        self.text.push_str(&"  ".repeat(self.depth));
-        self.text.push_str(line);
-        self.text.push('\n');
+    /// A line, or several.
+    pub(super) fn line(&mut self, text: &str) {
+        for line in text.lines() {
+            self.text.push_str(&"  ".repeat(self.depth));
+            self.text.push_str(line);
+            self.text.push('\n');
+        }
     }
 
     /// A new value under a name of its own.
@@ -283,13 +282,7 @@ impl<'m, 'a> Writer<'m, 'a> {
             self.line(&format!("var {name}: {ty};"));
             return Ok(());
         };
-        let value = if let Type::Pointer { .. } = variable.ty {
-            let (root, at) = self.pointer(value)?;
-            self.points_into(index, root, value.place)?;
-            at.unwrap_or_else(|| Fragment::atom("0i"))
-        } else {
-            self.value(value)?
-        };
+        let value = self.value_of_variable(index, value, value.place)?;
         let word = self.word(index);
         self.line(&format!("{word} {name}: {ty} = {};", value.text));
         Ok(())

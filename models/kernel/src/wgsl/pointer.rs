@@ -135,7 +135,6 @@ impl Writer<'_, '_> {
         )
     }
 
-    /// What lies at an address.
     pub(super) fn place(&mut self, address: &Expr) -> Translated<MemoryRef> {
         let Type::Pointer { to, .. } = address.ty else {
             return refuse(address.place, "this is no address of a number", "");
@@ -258,13 +257,7 @@ impl Writer<'_, '_> {
         match target {
             Target::Variable(index) => {
                 let name = self.locals[*index].clone();
-                let value = if let Type::Pointer { .. } = expr.ty {
-                    let (root, at) = self.pointer(value)?;
-                    self.points_into(*index, root, expr.place)?;
-                    at.unwrap_or_else(|| Fragment::atom("0i"))
-                } else {
-                    self.value(value)?
-                };
+                let value = self.value_of_variable(*index, value, expr.place)?;
                 self.line(&format!("{name} = {};", value.text));
                 Ok(Fragment::atom(name))
             }
@@ -275,6 +268,21 @@ impl Writer<'_, '_> {
                 Ok(value)
             }
         }
+    }
+
+    /// What a variable is given: a number, or the index of an address.
+    pub(super) fn value_of_variable(
+        &mut self,
+        index: usize,
+        value: &Expr,
+        place: Place,
+    ) -> Translated<Fragment> {
+        let Type::Pointer { .. } = self.function.variables[index].ty else {
+            return self.value(value);
+        };
+        let (root, at) = self.pointer(value)?;
+        self.points_into(index, root, place)?;
+        Ok(at.unwrap_or_else(|| Fragment::atom("0i")))
     }
 
     /// A value that is worked out before the address it goes to, as in C++ since 2017; WGSL does it the other way.
@@ -309,49 +317,34 @@ impl Writer<'_, '_> {
             let old = converted(old.clone(), of, common_type, expr.place)?;
             converted(arithmetic(operation, &old, value, by), common_type, of, expr.place)
         };
-        match target {
+        let (spot, value) = match target {
             Target::Variable(index) => {
-                let name = Fragment::atom(self.locals[*index].clone());
-                let value = self.value(value)?;
-                let old = match yields {
-                    YieldedValue::Old => Some(self.bind(&name)),
-                    YieldedValue::New => None,
-                };
-                if of == common_type && old.is_none() && !operation.is_shift() {
-                    let sign = sign(operation);
-                    self.line(&format!("{} {sign}= {};", name.text, value.text));
-                } else {
-                    let new = result(&name, &value)?;
-                    self.line(&format!("{} = {};", name.text, new.text));
-                }
-                Ok(old.unwrap_or(name))
+                let name = self.locals[*index].clone();
+                (MemoryRef { name, of, atomic: Atomics::No }, self.value(value)?)
             }
             Target::Memory(address) => {
                 let value = self.value_before(value, address)?;
-                let place = self.place(address)?;
-                let plain = place.atomic == Atomics::No;
-                if of == common_type
-                    && plain
-                    && yields == YieldedValue::New
-                    && !operation.is_shift()
-                {
-                    let sign = sign(operation);
-                    self.line(&format!("{} {sign}= {};", place.name, value.text));
-                    return Ok(place.load());
-                }
-                let place = place.fixed(self);
-                let before = place.load();
-                let old = match yields {
-                    YieldedValue::Old => self.bind(&before),
-                    YieldedValue::New => before,
-                };
-                let new = result(&old, &value)?;
-                place.store(self, &new);
-                Ok(match yields {
-                    YieldedValue::Old => old,
-                    YieldedValue::New => place.load(),
-                })
+                (self.place(address)?, value)
             }
+        };
+        let plain = spot.atomic == Atomics::No && !operation.is_shift() && of == common_type;
+        if plain && yields == YieldedValue::New {
+            let sign = sign(operation);
+            self.line(&format!("{} {sign}= {};", spot.name, value.text));
+            return Ok(spot.load());
         }
+        let spot = spot.fixed(self);
+        let before = spot.load();
+        let old = match yields {
+            YieldedValue::Old => self.bind(&before),
+            YieldedValue::New => before.clone(),
+        };
+        let is_variable = matches!(target, Target::Variable(_));
+        let new = result(if is_variable { &before } else { &old }, &value)?;
+        spot.store(self, &new);
+        Ok(match yields {
+            YieldedValue::Old => old,
+            YieldedValue::New => spot.load(),
+        })
     }
 }

@@ -105,15 +105,15 @@ impl Writer<'_, '_> {
     fn compare_and_swap(&mut self, spot: &MemoryRef, compare: &str, value: &str) -> Fragment {
         let (old, tried) = (self.module.names.fresh("t"), self.module.names.fresh("t"));
         let at = &spot.name;
-        self.line(&format!("var {old} = atomicLoad(&{at});"));
-        self.line("loop {");
-        self.line(&format!("  if ({old} != {compare}) {{ break; }}"));
         self.line(&format!(
-            "  let {tried} = atomicCompareExchangeWeak(&{at}, {compare}, {value});"
+            "var {old} = atomicLoad(&{at});
+loop {{
+  if ({old} != {compare}) {{ break; }}
+  let {tried} = atomicCompareExchangeWeak(&{at}, {compare}, {value});
+  {old} = {tried}.old_value;
+  if ({tried}.exchanged) {{ break; }}
+}}"
         ));
-        self.line(&format!("  {old} = {tried}.old_value;"));
-        self.line(&format!("  if ({tried}.exchanged) {{ break; }}"));
-        self.line("}");
         Fragment::atom(old)
     }
 
@@ -121,14 +121,14 @@ impl Writer<'_, '_> {
     fn add_float(&mut self, spot: &MemoryRef, value: &str) -> Fragment {
         let (old, tried) = (self.module.names.fresh("t"), self.module.names.fresh("t"));
         let at = &spot.name;
-        self.line(&format!("var {old} = atomicLoad(&{at});"));
-        self.line("loop {");
         self.line(&format!(
-            "  let {tried} = atomicCompareExchangeWeak(&{at}, {old}, bitcast<u32>(bitcast<f32>({old}) + ({value})));"
+            "var {old} = atomicLoad(&{at});
+loop {{
+  let {tried} = atomicCompareExchangeWeak(&{at}, {old}, bitcast<u32>(bitcast<f32>({old}) + ({value})));
+  if ({tried}.exchanged) {{ break; }}
+  {old} = {tried}.old_value;
+}}"
         ));
-        self.line(&format!("  if ({tried}.exchanged) {{ break; }}"));
-        self.line(&format!("  {old} = {tried}.old_value;"));
-        self.line("}");
         Fragment::atom(format!("bitcast<f32>({old})"))
     }
 

@@ -1,14 +1,16 @@
 //! Evenly spaced levels: integers with a scale and a zero point, and the calibration of their range by examples.
 
-/// How integers stand for values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Scheme {
-    /// From the least value to the greatest, with an integer that stands for zero.
-    Affine,
-    /// Zero is the integer 0, and all integers are used: one more below it than above.
-    Symmetric,
-    /// Zero is the integer 0, and the lowest integer is left out: as many below it as above.
-    SymmetricRestricted,
+mlsys_lab::named_enum! {
+    /// How integers stand for values.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Scheme {
+        /// From the least value to the greatest, with an integer that stands for zero.
+        Affine = "affine",
+        /// Zero is the integer 0, and all integers are used: one more below it than above.
+        Symmetric = "symmetric",
+        /// Zero is the integer 0, and the lowest integer is left out: as many below it as above.
+        SymmetricRestricted = "symmetric-restricted",
+    }
 }
 
 /// Whether integers go below zero; symmetric ones always do.
@@ -45,15 +47,6 @@ pub fn range(values: &[f32]) -> (f64, f64) {
 }
 
 impl Scheme {
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "affine" => Some(Self::Affine),
-            "symmetric" => Some(Self::Symmetric),
-            "symmetric-restricted" => Some(Self::SymmetricRestricted),
-            _ => None,
-        }
-    }
-
     /// The lowest and the highest integer of 2 to 31 bits.
     pub fn integers(self, bits: u32, sign: Sign) -> (i64, i64) {
         let half = 1_i64 << (usable(bits) - 1);
@@ -160,15 +153,6 @@ pub enum Calibration {
 }
 
 impl Calibration {
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "min-max" => Some(Self::MinMax),
-            "percentile" => Some(Self::Percentile),
-            "mean-squared-error" => Some(Self::LeastError),
-            _ => None,
-        }
-    }
-
     /// A grid for values of which these are examples. Values that are not finite do not count.
     pub fn grid(self, examples: &[f32], bits: u32, scheme: Scheme) -> Grid {
         let mut sorted: Vec<f32> = examples.iter().copied().filter(|x| x.is_finite()).collect();

@@ -4,8 +4,6 @@ use crate::quantizer::levels::{nearest, nearest_of_sorted};
 use crate::quantizer::*;
 use mlsys_lab::random::unit;
 
-const SCHEMES: [Scheme; 3] = [Scheme::Affine, Scheme::Symmetric, Scheme::SymmetricRestricted];
-
 /// Values around zero, a few outliers, and some exact zeros.
 fn values(seed: u64, count: usize) -> Vec<f32> {
     let value = |i: u64| {
@@ -24,7 +22,7 @@ fn granularities() -> [Granularity; 4] {
 fn all_ways(weights: &[f32], matrix: Matrix) -> Vec<(String, Quantized)> {
     let mut all = Vec::new();
     for granularity in granularities() {
-        for scheme in SCHEMES {
+        for scheme in Scheme::ALL {
             for bits in 2..=8 {
                 let name = format!("{scheme:?} {bits} {granularity:?}");
                 all.push((name, Quantized::linear(weights, matrix, bits, scheme, granularity)));
@@ -39,7 +37,7 @@ fn all_ways(weights: &[f32], matrix: Matrix) -> Vec<(String, Quantized)> {
 fn each_bit_halves_the_rounding_error() {
     let weights = values(7, 40 * 3);
     let matrix = Matrix::by_inputs(40, 3);
-    for scheme in SCHEMES {
+    for scheme in Scheme::ALL {
         let worst = |bits| {
             let rounded = Quantized::linear(&weights, matrix, bits, scheme, Granularity::Tensor);
             assert_eq!(rounded.storage().bits, bits);
@@ -88,7 +86,7 @@ fn unclipped_error_is_at_most_half_a_step() {
 
 #[test]
 fn larger_values_come_back_no_smaller() {
-    for scheme in SCHEMES {
+    for scheme in Scheme::ALL {
         for bits in 2..=8 {
             let grid = Grid::over((-1.3, 0.7), bits, scheme);
             let backs: Vec<f32> = (-200..=200).map(|i| grid.round(i as f32 / 100.0)).collect();
