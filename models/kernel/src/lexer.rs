@@ -70,15 +70,8 @@ enum Piece {
     Directive {
         place: Place,
         tokens: Vec<Lexeme>,
-        touching: MacroKind,
+        touching: bool,
     },
-}
-
-/// Whether `(` follows a name without a space, which makes a `#define` a function.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum MacroKind {
-    Bracket,
-    Nothing,
 }
 
 struct Scanner<'a> {
@@ -104,12 +97,12 @@ impl Scanner<'_> {
 
     fn directive(&mut self, place: Place) -> Piece {
         let mut tokens = Vec::new();
-        let mut touching = MacroKind::Nothing;
+        let mut touching = false;
         while let Some(lexeme) = self.next(true) {
             tokens.push(lexeme);
-            if tokens.len() == 2 && self.rest.starts_with('(') {
-                touching = MacroKind::Bracket;
-            }
+            let is_name = |lexeme: &Lexeme| matches!(lexeme.token, Token::Name(_));
+            let named = tokens.len() == 2 && tokens.iter().all(is_name);
+            touching |= named && self.rest.starts_with('(');
             // `#include <math.h>` and `#error any words` are no tokens of the language.
             if let [Lexeme { token: Token::Name(word), .. }] = tokens.as_slice()
                 && word != "define"
@@ -317,8 +310,14 @@ pub(super) fn tokens(text: &str) -> (Vec<Lexeme>, Vec<Diagnostic>) {
     for piece in pieces {
         match piece {
             Piece::Token(lexeme) => defines.put(&lexeme.token, lexeme.place, 0),
-            Piece::Directive { place, tokens, touching } => {
-                defines.directive(place, &tokens, touching)
+            // A bracket that touches the name makes a `#define` a function.
+            Piece::Directive { place, touching: true, .. } => {
+                let message = "a #define that takes arguments is not part of this";
+                let help = "write a __device__ function";
+                defines.diagnostics.push(Diagnostic::new(place, message, help));
+            }
+            Piece::Directive { place, tokens, touching: false } => {
+                defines.directive(place, &tokens)
             }
         }
     }
@@ -357,7 +356,7 @@ impl Defines {
         }
     }
 
-    fn directive(&mut self, place: Place, tokens: &[Lexeme], touching: MacroKind) {
+    fn directive(&mut self, place: Place, tokens: &[Lexeme]) {
         let mut complain = |message: String, help: &str| {
             self.diagnostics.push(Diagnostic::new(place, message, help));
         };
@@ -368,10 +367,6 @@ impl Defines {
         match (word, tokens.get(1).map(|lexeme| &lexeme.token)) {
             // Unrolling changes no result, so that the wish may be ignored.
             ("pragma" | "", _) => {}
-            ("define", Some(Token::Name(_))) if touching == MacroKind::Bracket => complain(
-                "a #define that takes arguments is not part of this".into(),
-                "write a __device__ function",
-            ),
             ("define", Some(Token::Name(name))) => {
                 let meaning = tokens[2..].iter().map(|lexeme| lexeme.token.clone()).collect();
                 if self.meanings.insert(name.clone(), meaning).is_some() {

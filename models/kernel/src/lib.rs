@@ -50,9 +50,10 @@ pub use crate::lab::network::{
 pub use crate::machine::{
     Access, AccessKind, Argument, BlockState, BlockView, BoundArgument, CellState, Counts, Event,
     Fault, Finding, Findings, LANES, Launch, LaunchError, Machine, NanWatch, Progress, Reach,
-    Schedule, SharedArray, Step, ThreadState, Traffic, Values, VariableView, WarpState,
+    SharedArray, Step, ThreadState, Traffic, Values, VariableView, WarpState,
 };
 pub use crate::wgsl::{Binding, Subgroups, Target, Wgsl};
+pub use mlsys_lab::frame::kernel::Schedule;
 
 /// A kernel that has been read and is ready to be launched.
 #[derive(Clone, Debug)]
@@ -116,5 +117,6 @@ pub fn traffic_of(addresses: &mut [u64], bytes: u64) -> (u64, u64, u64) {
     // The machine's own addresses begin far above zero.
     let far = |byte: &mut u64| *byte += 1 << 44;
     addresses.iter_mut().for_each(far);
-    machine::traffic_of(addresses, bytes)
+    let moved = machine::moved(addresses, bytes);
+    (moved.sectors, moved.lines, moved.used)
 }

@@ -34,9 +34,9 @@ pub use crate::machine::inspect::{
 };
 pub use crate::machine::launch::{Argument, BoundArgument, Launch, LaunchError, Values};
 pub use crate::machine::memory::CellState;
-pub use crate::machine::scheduler::Schedule;
 pub use crate::machine::warp::{Access, AccessKind, WarpState};
 
+pub(crate) use crate::machine::counters::moved;
 pub(crate) use crate::machine::inspect::{real, value};
 pub(crate) use crate::machine::launch::bits;
 
@@ -294,12 +294,6 @@ impl Code {
         let of = |shared: &crate::typed_ast::Shared| shared.ty.element().map_or(4, Scalar::bytes);
         self.shared.iter().map(of).min().unwrap_or(4).trailing_zeros()
     }
-}
-
-/// Sectors, lines and bytes used of one warp's access.
-pub(crate) fn traffic_of(addresses: &mut [u64], bytes: u64) -> (u64, u64, u64) {
-    let moved = counters::moved(addresses, bytes);
-    (moved.sectors, moved.lines, moved.used)
 }
 
 pub const LANES: usize = WARP;

@@ -40,6 +40,11 @@ impl Parser {
         self.tokens.get(self.at + by).map_or(&Token::End, |lexeme| &lexeme.token)
     }
 
+    /// How many tokens lie behind.
+    pub(super) fn position(&self) -> usize {
+        self.at
+    }
+
     pub(super) fn place(&self) -> Place {
         let last = self.tokens.last();
         self.tokens.get(self.at).or(last).map_or_else(Place::default, |lexeme| lexeme.place)

@@ -1,11 +1,9 @@
 //! A launch as a recipe: what a picture of it carries, and how it becomes a machine again.
 
 use crate::types::{Scalar, Type};
-use crate::{
-    Argument, CompileError, Kernel, Launch, LaunchError, Machine, NanWatch, Schedule, Values,
-};
+use crate::{Argument, CompileError, Kernel, Launch, LaunchError, Machine, NanWatch, Values};
 use mlsys_lab::frame::kernel as frame;
-use mlsys_lab::frame::kernel::{Fill, Recipe, WarpOrder};
+use mlsys_lab::frame::kernel::{Fill, Recipe};
 use mlsys_lab::random;
 
 /// Limits on all buffers' elements and threads in flight for stepping through a launch: what going back
@@ -52,11 +50,7 @@ fn launch(recipe: &Recipe) -> Launch {
         grid_dim: recipe.grid_dim,
         block_dim: recipe.block_dim,
         dynamic_shared: recipe.dynamic_shared,
-        schedule: match recipe.order {
-            WarpOrder::InOrder => Schedule::InOrder,
-            WarpOrder::RoundRobin => Schedule::RoundRobin,
-            WarpOrder::Random => Schedule::Random,
-        },
+        schedule: recipe.order,
         concurrent_blocks: recipe.concurrent_blocks,
         seed: recipe.seed,
         nan: NanWatch::Off,
@@ -70,11 +64,7 @@ pub(super) fn recipe(source: &str, launch: &Launch, arguments: Vec<frame::Argume
         grid_dim: launch.grid_dim,
         block_dim: launch.block_dim,
         dynamic_shared: launch.dynamic_shared,
-        order: match launch.schedule {
-            Schedule::InOrder => WarpOrder::InOrder,
-            Schedule::RoundRobin => WarpOrder::RoundRobin,
-            Schedule::Random => WarpOrder::Random,
-        },
+        order: launch.schedule,
         concurrent_blocks: launch.concurrent_blocks,
         seed: launch.seed,
         arguments,

@@ -89,8 +89,9 @@ impl Lowering<'_> {
                 self.convert_into(from, to, into, of);
                 return into;
             }
-            Kind::And(left, right) => return self.shortcut(left, right, expr, Shortcut::And),
-            Kind::Or(left, right) => return self.shortcut(left, right, expr, Shortcut::Or),
+            Kind::And(left, right) | Kind::Or(left, right) => {
+                return self.shortcut(left, right, expr);
+            }
             Kind::Conditional(condition, yes, no) => return self.choice(condition, yes, no, expr),
             Kind::Barrier => {
                 self.at = expr.place;
@@ -243,28 +244,27 @@ fn same_bits(from: Scalar, to: Scalar) -> bool {
 }
 
 impl Lowering<'_> {
-    fn shortcut(&mut self, left: &Expr, right: &Expr, expr: &Expr, which: Shortcut) -> Reg {
+    fn shortcut(&mut self, left: &Expr, right: &Expr, expr: &Expr) -> Reg {
+        let is_and = matches!(expr.kind, Kind::And(..));
         let one = self.value(left);
         self.at = expr.place;
         let into = self.narrow.take();
         if self.is_harmless(right) {
             let other = self.value(right);
             self.at = expr.place;
-            self.emit(match which {
-                Shortcut::And => Instr::Both(into, one, other),
-                Shortcut::Or => Instr::Either(into, one, other),
+            self.emit(if is_and {
+                Instr::Both(into, one, other)
+            } else {
+                Instr::Either(into, one, other)
             });
             return into;
         }
         self.emit(Instr::Move(into, one));
-        let condition = match which {
-            Shortcut::And => into,
-            Shortcut::Or => {
-                let not = self.narrow.take();
-                self.emit(Instr::Not(not, into));
-                not
-            }
-        };
+        let mut condition = into;
+        if !is_and {
+            condition = self.narrow.take();
+            self.emit(Instr::Not(condition, into));
+        }
         self.branch(
             condition,
             BranchKind::Predicate,
@@ -354,10 +354,4 @@ impl Lowering<'_> {
             (_, _) => false,
         }
     }
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum Shortcut {
-    And,
-    Or,
 }

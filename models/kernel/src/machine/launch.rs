@@ -6,9 +6,10 @@ use crate::bytecode::{Code, WARP, address};
 use crate::machine::fault::Findings;
 use crate::machine::inspect::real;
 use crate::machine::memory::{Cell, Store};
-use crate::machine::scheduler::{Schedule, Scheduler};
+use crate::machine::scheduler::Scheduler;
 use crate::machine::{Buffer, Counts, Machine, NanWatch};
 use crate::types::{Access, Scalar, Type};
+use mlsys_lab::frame::kernel::Schedule;
 use std::sync::Arc;
 
 const MOST_THREADS: u64 = 1024;

@@ -1,21 +1,10 @@
 //! Which block begins next, and which warp goes next.
 
+use mlsys_lab::frame::kernel::Schedule;
 use mlsys_lab::random::SplitMix64;
 
 use super::Resident;
 use super::warp::WarpState;
-
-/// The order in which warps and blocks go on. A correct kernel does not care.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Schedule {
-    /// A warp goes on until it waits or ends; blocks begin in the order of their numbers.
-    InOrder,
-    /// Warps take turns, an instruction each.
-    #[default]
-    RoundRobin,
-    /// Any warp that can goes next, and blocks begin in any order: by the seed.
-    Random,
-}
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Scheduler {

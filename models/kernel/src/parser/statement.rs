@@ -15,7 +15,12 @@ impl Parser {
         while *self.token() != Token::End {
             let before = self.place();
             if self.item(&mut unit).is_err() {
-                self.skip_item();
+                // The next function begins at its own word, whatever was left open before it.
+                let start = self.position();
+                self.skip(|parser, _| {
+                    let function = parser.is_name("__global__") || parser.is_name("__device__");
+                    function && parser.position() > start
+                });
                 if self.place() == before {
                     self.advance();
                 }
@@ -202,10 +207,11 @@ impl Parser {
         Ok(values)
     }
 
-    /// To the end of what could not be read: past its block, or its semicolon.
-    fn skip_item(&mut self) {
+    /// Past the block or the semicolon that ends what could not be read, or to where it stops, which is asked with the
+    /// depth of open blocks.
+    fn skip(&mut self, stops: impl Fn(&Self, usize) -> bool) {
         let mut depth = 0_usize;
-        while *self.token() != Token::End {
+        while *self.token() != Token::End && !stops(self, depth) {
             let mark = self.mark();
             self.advance();
             match mark {
@@ -214,10 +220,6 @@ impl Parser {
                 "}" => depth -= 1,
                 ";" if depth == 0 => return,
                 _ => {}
-            }
-            // The next function begins at its own word, whatever was left open before it.
-            if self.is_name("__global__") || self.is_name("__device__") {
-                return;
             }
         }
     }
@@ -244,21 +246,7 @@ impl Parser {
         if self.place() == before && !self.is("}") {
             self.advance();
         }
-        let mut depth = 0_usize;
-        while *self.token() != Token::End {
-            let mark = self.mark();
-            if mark == "}" && depth == 0 {
-                return;
-            }
-            self.advance();
-            match mark {
-                "{" => depth += 1,
-                "}" if depth == 1 => return,
-                "}" => depth -= 1,
-                ";" if depth == 0 => return,
-                _ => {}
-            }
-        }
+        self.skip(|parser, depth| depth == 0 && parser.is("}"));
     }
 
     pub(super) fn statement(&mut self) -> Parsed<Statement> {

@@ -103,30 +103,24 @@ fn random(dice: &mut SplitMix64, depth: u64, a: i32, b: u32, c: f32) -> (String,
                 _ => return (left, x),
             }
         }
-        (Int(p), Int(q)) => match operator {
-            "+" => Int(p.wrapping_add(q)),
-            "-" => Int(p.wrapping_sub(q)),
-            "*" => Int(p.wrapping_mul(q)),
-            "<" => Int(i32::from(p < q)),
-            "==" => Int(i32::from(p == q)),
-            "&" => Int(p & q),
-            _ => Int(if p < 3 { p } else { q }),
-        },
         _ => {
             let (p, q) = (bits(x), bits(y));
+            let both = matches!((x, y), (Int(_), Int(_)));
+            let whole = |bits: u32| if both { Int(bits as i32) } else { Unsigned(bits) };
+            let less = |a: u32, b: u32| if both { (a as i32) < b as i32 } else { a < b };
             match operator {
-                "+" => Unsigned(p.wrapping_add(q)),
-                "-" => Unsigned(p.wrapping_sub(q)),
-                "*" => Unsigned(p.wrapping_mul(q)),
-                "<" => Int(i32::from(p < q)),
+                "+" => whole(p.wrapping_add(q)),
+                "-" => whole(p.wrapping_sub(q)),
+                "*" => whole(p.wrapping_mul(q)),
+                "<" => Int(i32::from(less(p, q))),
                 "==" => Int(i32::from(p == q)),
-                "&" => Unsigned(p & q),
+                "&" => whole(p & q),
                 _ => {
-                    let less = match x {
+                    let first = match x {
                         Int(x) => x < 3,
                         Unsigned(_) | Float(_) => p < 3,
                     };
-                    Unsigned(if less { p } else { q })
+                    whole(if first { p } else { q })
                 }
             }
         }

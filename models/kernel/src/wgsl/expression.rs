@@ -9,6 +9,15 @@ use crate::wgsl::function::Writer;
 use crate::wgsl::names::{Fragment, arithmetic, binary, converted, signed, unequal, whole};
 use crate::wgsl::{Translated, refuse, type_name};
 
+/// Operations with a result that is known for every operand, of floats and of whole numbers.
+type Folded = (Operation, fn(f32, f32) -> f32, fn(i64, i64) -> i64);
+
+const FOLDED: [Folded; 3] = [
+    (Operation::Add, |x, y| x + y, i64::wrapping_add),
+    (Operation::Subtract, |x, y| x - y, i64::wrapping_sub),
+    (Operation::Multiply, |x, y| x * y, i64::wrapping_mul),
+];
+
 impl Writer<'_, '_> {
     /// An expression in void context.
     pub(super) fn effect(&mut self, expr: &Expr) -> Translated<()> {
@@ -281,32 +290,18 @@ impl Writer<'_, '_> {
         right: &Expr,
         expr: &Expr,
     ) -> Option<Translated<Fragment>> {
+        let known = FOLDED.iter().find(|(known, ..)| *known == operation);
         if let (Kind::Real(x), Kind::Real(y)) = (&left.kind, &right.kind) {
             let (x, y) = (*x as f32, *y as f32);
-            let result = if operation == Operation::Add {
-                x + y
-            } else if operation == Operation::Subtract {
-                x - y
-            } else if operation == Operation::Multiply {
-                x * y
-            } else {
-                // The checker lets numbers with a fraction have no other operation.
-                x / y
-            };
+            // The checker lets numbers with a fraction have no other operation than these three and division.
+            let result = known.map_or(x / y, |(_, of, _)| of(x, y));
             return Some(self.real(f64::from(result), Scalar::Float, expr.place));
         }
         if let (Kind::Whole(x), Kind::Whole(y), Type::Scalar(of)) =
             (&left.kind, &right.kind, expr.ty)
         {
-            let result = if operation == Operation::Add {
-                x.wrapping_add(*y)
-            } else if operation == Operation::Subtract {
-                x.wrapping_sub(*y)
-            } else if operation == Operation::Multiply {
-                x.wrapping_mul(*y)
-            } else {
-                return None;
-            };
+            let (.., apply) = known?;
+            let result = apply(*x, *y);
             let is_unsigned = of == Scalar::Unsigned;
             let result =
                 if is_unsigned { i64::from(result as u32) } else { i64::from(result as i32) };

@@ -49,8 +49,8 @@ pub struct Recipe {
     pub block_dim: [u32; 3],
     /// Bytes of shared memory asked for at launch.
     pub dynamic_shared: u32,
-    /// Who goes next.
-    pub order: WarpOrder,
+    /// The order of warps and blocks.
+    pub order: Schedule,
     /// Blocks in flight at once.
     pub concurrent_blocks: usize,
     /// Of the random order.
@@ -59,16 +59,16 @@ pub struct Recipe {
     pub arguments: Vec<Argument>,
 }
 
-/// The order in which warps and blocks go on.
+/// The order in which warps and blocks go on. A correct kernel does not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum WarpOrder {
-    /// A warp goes on until it waits or ends.
+pub enum Schedule {
+    /// A warp goes on until it waits or ends; blocks begin in the order of their numbers.
     InOrder,
     /// Warps take turns, an instruction each.
     #[default]
     RoundRobin,
-    /// Any warp that can goes next, by the seed.
+    /// Any warp that can goes next, and blocks begin in any order: by the seed.
     Random,
 }
 
