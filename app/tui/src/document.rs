@@ -3,8 +3,6 @@
 mod activity;
 mod instructor;
 
-use std::ops::Range;
-
 use mlsys_lesson::{Block, Check, DeviceFacts, LessonEnv};
 use mlsys_view::prose::{self, Signs, Styles};
 use mlsys_view::text::wrap_spans;
@@ -34,14 +32,7 @@ pub fn build(page: &Page, width: usize, look: &Look) -> Document {
         let start = document.lines.len();
         match block {
             Block::Prose(prose) => {
-                let lines = prose::render(
-                    &prose.markdown,
-                    width,
-                    styles(look),
-                    signs(look),
-                    Some(&finder(page)),
-                );
-                document.lines.extend(lines);
+                document.lines.extend(rendered(page, &prose.markdown, width, look));
                 document.lines.push(Line::default());
             }
             Block::Notes(notes) if page.audience == Audience::Instructor => {
@@ -114,23 +105,17 @@ pub fn length(page: &Page, width: usize, look: &Look) -> usize {
     build(page, width, look).lines.len()
 }
 
-fn styles(look: &Look) -> Styles {
-    Styles {
-        text: look.theme.text,
-        heading: look.theme.title,
-        code: look.theme.code,
-        dim: look.theme.dim,
-    }
-}
-
-fn finder(page: &Page) -> impl Fn(&str) -> Vec<(Range<usize>, usize)> {
-    |text| {
-        page.glossary.occurrences(text).into_iter().map(|found| (found.range, found.term)).collect()
-    }
-}
-
-fn signs(look: &Look) -> Signs {
-    Signs { bullet: look.glyphs.bullet, quote: look.glyphs.vertical, rule: look.glyphs.horizontal }
+/// Markdown as lines, the terms of the glossary underlined.
+fn rendered(page: &Page, markdown: &str, width: usize, look: &Look) -> Vec<Line<'static>> {
+    let (theme, glyphs) = (&look.theme, &look.glyphs);
+    let (text, heading, code, dim) = (theme.text, theme.title, theme.code, theme.dim);
+    let styles = Styles { text, heading, code, dim };
+    let signs = Signs { bullet: glyphs.bullet, quote: glyphs.vertical, rule: glyphs.horizontal };
+    let terms = |text: &str| {
+        let found = page.glossary.occurrences(text).into_iter();
+        found.map(|found| (found.range, found.term)).collect()
+    };
+    prose::render(markdown, width, styles, signs, Some(&terms))
 }
 
 fn check_lines(page: &Page, check: &Check, width: usize, look: &Look) -> Vec<Line<'static>> {
@@ -173,11 +158,9 @@ impl<'a> Card<'a> {
 
     pub(super) fn bar(&self) -> Span<'static> {
         let theme = &self.look.theme;
-        if self.is_marked() && self.page.side == Side::Text {
-            Span::styled(format!("{} ", self.look.glyphs.vertical), theme.focus)
-        } else {
-            Span::styled(format!("{} ", self.look.glyphs.vertical), theme.border)
-        }
+        let focused = self.is_marked() && self.page.side == Side::Text;
+        let style = if focused { theme.focus } else { theme.border };
+        Span::styled(format!("{} ", self.look.glyphs.vertical), style)
     }
 
     pub(super) fn say(&mut self, spans: &[(String, Style)]) {
@@ -206,13 +189,7 @@ impl<'a> Card<'a> {
     pub(super) fn prose(&mut self, markdown: &str) {
         let bar = self.bar();
         let width = self.width.saturating_sub(2);
-        for mut line in prose::render(
-            markdown,
-            width,
-            styles(self.look),
-            signs(self.look),
-            Some(&finder(self.page)),
-        ) {
+        for mut line in rendered(self.page, markdown, width, self.look) {
             line.spans.insert(0, bar.clone());
             self.lines.push(line);
         }
@@ -220,29 +197,20 @@ impl<'a> Card<'a> {
 
     pub(super) fn options(&mut self, options: &[String]) {
         let theme = &self.look.theme;
-        let (letter_style, text) = (theme.key, theme.text);
+        let bar = self.look.glyphs.vertical;
         for (index, option) in options.iter().enumerate() {
-            let lead = Span::styled(
-                format!("{}  {}) ", self.look.glyphs.vertical, answer::letter(index)),
-                letter_style,
-            );
-            let rest = Span::styled(format!("{}     ", self.look.glyphs.vertical), theme.border);
+            let lead = Span::styled(format!("{bar}  {}) ", answer::letter(index)), theme.key);
+            let rest = Span::styled(format!("{bar}     "), theme.border);
             let start = self.lines.len();
-            self.lines.extend(wrap_spans(&[(option.clone(), text)], self.width, lead, rest));
+            self.lines.extend(wrap_spans(&[(option.clone(), theme.text)], self.width, lead, rest));
             self.options.extend((start..self.lines.len()).map(|line| (line, index)));
         }
     }
 
     pub(super) fn field(&mut self, how: &str) {
         let theme = &self.look.theme;
-        let Some(entry) = self
-            .page
-            .entry
-            .as_ref()
-            .filter(|entry| entry.purpose == FieldPurpose::Block(self.block))
-        else {
-            return;
-        };
+        let is_own = |entry: &&TextField| entry.purpose == FieldPurpose::Block(self.block);
+        let Some(entry) = self.page.entry.as_ref().filter(is_own) else { return };
         let room = self.width.saturating_sub(6).max(1);
         let (shown, column) = window(entry, room);
         self.cursor = Some((self.lines.len(), 4 + column));

@@ -35,19 +35,17 @@ impl Card<'_> {
         let theme = &self.look.theme;
         let made = self.page.predictions.get(&predict.id);
         let locked = made.is_some_and(|made| made.locked);
-        let about = if locked {
-            format!("{} it stands", self.look.glyphs.locked)
-        } else {
-            match predict.target {
-                Target::Metric(_) => "before the run".to_owned(),
-                Target::Answer(_) | Target::Choice(_) => "before you read on".to_owned(),
-            }
+        let about = match predict.target {
+            _ if locked => format!("{} it stands", self.look.glyphs.locked),
+            Target::Metric(_) => "before the run".to_owned(),
+            Target::Answer(_) | Target::Choice(_) => "before you read on".to_owned(),
         };
         self.head("PREDICT", about, if locked { "" } else { "enter: your guess" });
         self.prose(&predict.prompt);
         let how = match &predict.kind {
             PredictKind::Numeric { unit } => {
-                format!("a number or a formula{}; enter keeps it", in_unit(unit.as_deref()))
+                let unit = unit.as_ref().map_or_else(String::new, |unit| format!(" in {unit}"));
+                format!("a number or a formula{unit}; enter keeps it")
             }
             PredictKind::Choice { choices } => {
                 self.options(&answer::choices(predict, choices));
@@ -56,10 +54,8 @@ impl Card<'_> {
         };
         self.field(&how);
         if let Some(made) = made {
-            self.line(
-                format!("your guess: {}", answer::spelled(&made.given, |text| predict.label(text))),
-                theme.text,
-            );
+            let given = answer::spelled(&made.given, |text| predict.label(text));
+            self.line(format!("your guess: {given}"), theme.text);
             if let Some(comparison) = &made.comparison {
                 self.line(comparison.clone(), theme.accent);
                 if let Some(explain) = &predict.explain {
@@ -94,13 +90,13 @@ impl Card<'_> {
         }
         self.field(answer::how(&question.kind));
         if let Some(answered) = answered {
-            let (sign, style, word) = if question.kind.is_withheld() {
-                let word = "answer recorded, graded later";
-                (self.look.glyphs.right, theme.accent, word)
-            } else if answered.right {
-                (self.look.glyphs.right, theme.good, "right")
-            } else {
-                (self.look.glyphs.wrong, theme.bad, "not yet")
+            let glyphs = &self.look.glyphs;
+            let (sign, style, word) = match answered.right {
+                _ if question.kind.is_withheld() => {
+                    (glyphs.right, theme.accent, "answer recorded, graded later")
+                }
+                true => (glyphs.right, theme.good, "right"),
+                false => (glyphs.wrong, theme.bad, "not yet"),
             };
             if is_kernel {
                 self.line(format!("{sign} {word}"), style);
@@ -119,9 +115,7 @@ impl Card<'_> {
             }
         }
     }
-}
 
-impl Card<'_> {
     /// A kernel's lines as they are: what does not fit is cut, as it is in the editor.
     fn code(&mut self, text: &str) {
         for line in text.lines() {
@@ -149,8 +143,4 @@ impl Card<'_> {
             self.say(&[(format!("{sign} {}", case.name), style), (how, theme.text)]);
         }
     }
-}
-
-fn in_unit(unit: Option<&str>) -> String {
-    unit.map_or_else(String::new, |unit| format!(" in {unit}"))
 }

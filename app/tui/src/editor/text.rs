@@ -76,10 +76,7 @@ impl Text {
     }
 
     pub fn toggle_selection(&mut self) {
-        self.anchor = match self.anchor {
-            None => Some(self.cursor),
-            Some(_) => None,
-        };
+        self.anchor = self.anchor.is_none().then_some(self.cursor);
     }
 
     /// Line and screen column of a byte.
@@ -106,11 +103,8 @@ impl Text {
     /// Puts the cursor at a line and a column, both from 0, or as near as there is a place.
     fn put_cursor(&mut self, line: usize, column: usize) {
         let starts = self.text.match_indices('\n').map(|(end, _)| end + 1);
-        let mut starts = std::iter::once(0).chain(starts);
-        let start = match starts.nth(line) {
-            Some(start) => start,
-            None => self.line_of(self.text.len()).start,
-        };
+        let start = std::iter::once(0).chain(starts).nth(line);
+        let start = start.unwrap_or_else(|| self.line_of(self.text.len()).start);
         self.cursor = self.at_column(start, column);
         self.goal = None;
         self.history.part();
@@ -131,14 +125,10 @@ impl Text {
     }
 
     pub fn go(&mut self, go: CursorMove, select: Select) {
-        match select {
-            Select::Drop => {
-                self.anchor = None;
-            }
-            Select::Extend => {
-                self.anchor.get_or_insert(self.cursor);
-            }
-        }
+        self.anchor = match select {
+            Select::Drop => None,
+            Select::Extend => self.anchor.or(Some(self.cursor)),
+        };
         let goal = self.goal.take();
         match go {
             CursorMove::Left => self.cursor = self.before(self.cursor),
@@ -150,34 +140,29 @@ impl Text {
                 self.cursor = if self.cursor == indent { line.start } else { indent };
             }
             CursorMove::End => self.cursor = self.line_of(self.cursor).end,
-            CursorMove::Up(lines) | CursorMove::Down(lines) => {
+            CursorMove::Up(lines) => {
                 let (line, column) = self.cursor();
-                let goal = goal.unwrap_or(column);
-                let last = self.text.matches('\n').count();
-                let (to, beyond) = match go {
-                    CursorMove::Up(_) => (line.saturating_sub(lines), line == 0),
-                    CursorMove::Down(_)
-                    | CursorMove::Left
-                    | CursorMove::Right
-                    | CursorMove::Home
-                    | CursorMove::End => ((line + lines).min(last), line == last),
-                };
-                if beyond {
-                    self.cursor = match go {
-                        CursorMove::Up(_) => 0,
-                        CursorMove::Down(_)
-                        | CursorMove::Left
-                        | CursorMove::Right
-                        | CursorMove::Home
-                        | CursorMove::End => self.text.len(),
-                    };
-                } else {
-                    self.put_cursor(to, goal);
-                    self.goal = Some(goal);
-                }
+                self.go_to_line((line > 0).then(|| line.saturating_sub(lines)), goal, column, 0);
+            }
+            CursorMove::Down(lines) => {
+                let ((line, column), last) = (self.cursor(), self.text.matches('\n').count());
+                let below = (line < last).then(|| (line + lines).min(last));
+                self.go_to_line(below, goal, column, self.text.len());
             }
         }
         self.history.part();
+    }
+
+    /// Goes to a line at the column that is kept to, or where there is no such line to an end of the text.
+    fn go_to_line(&mut self, line: Option<usize>, goal: Option<usize>, column: usize, end: usize) {
+        let goal = goal.unwrap_or(column);
+        match line {
+            Some(line) => {
+                self.put_cursor(line, goal);
+                self.goal = Some(goal);
+            }
+            None => self.cursor = end,
+        }
     }
 
     fn before(&self, at: usize) -> usize {

@@ -10,7 +10,7 @@ use mlsys_run::settings;
 use mlsys_view::kernel::Play;
 
 use crate::editor::{Editor, KernelTests};
-use crate::list::TextField;
+use crate::list::{FieldPurpose, TextField};
 use crate::state::lab::{LabState, lab};
 
 pub struct Page {
@@ -132,6 +132,11 @@ impl Page {
         };
         page.marked = page.activities().first().copied();
         page
+    }
+
+    /// The field in which the marked knob's value is typed.
+    pub fn knob_entry(&self) -> Option<&TextField> {
+        self.entry.as_ref().filter(|entry| entry.purpose == FieldPurpose::Knob)
     }
 
     pub fn turn_to(&mut self, side: Side) {

@@ -97,37 +97,29 @@ fn hint(app: &App, key: &str, label: &str) -> [Span<'static>; 3] {
 
 /// What space does right now, said as what it does.
 fn label(app: &App, command: Command, usual: &'static str) -> &'static str {
-    let along = [(Inspect::Left, "step back"), (Inspect::Right, "step on")];
-    let along = along.iter().find(|(way, _)| command == Command::Inspect(*way));
-    if let Some((_, walked)) = along {
-        let walked_on = app.is_walked() || app.has_kernel_chosen();
-        return if walked_on { walked } else { usual };
+    let steps = || app.is_walked() || app.has_kernel_chosen();
+    if command == Command::Inspect(Inspect::Left) && steps() {
+        return "step back";
+    }
+    if command == Command::Inspect(Inspect::Right) && steps() {
+        return "step on";
     }
     if command == Command::Inspect(Inspect::Smooth)
         && let Some(tint) = app.tint()
     {
-        return match tint {
-            Tint::Class => "colour by label",
-            Tint::Label => "colour by kind",
-        };
-    }
-    if command == Command::Run && app.plays_steps() {
-        return match app.animation() {
-            Some(_) => "pause",
-            None => "play",
-        };
+        return if tint == Tint::Class { "colour by label" } else { "colour by kind" };
     }
     if command != Command::Run {
         return usual;
     }
-    if let Some(editor) = app.editor() {
-        return match editor.subject {
-            Subject::Question(_) => "run tests",
-            Subject::Lab(..) => usual,
-        };
+    if app.plays_steps() {
+        return if app.animation().is_some() { "pause" } else { "play" };
     }
-    let lab = app.page.as_ref().and_then(|page| page.lab());
-    match lab.map(|lab| &lab.run.state) {
+    if let Some(editor) = app.editor() {
+        let is_question = matches!(editor.subject, Subject::Question(_));
+        return if is_question { "run tests" } else { usual };
+    }
+    match app.lab().map(|lab| &lab.run.state) {
         Some(RunStatus::Running) => "pause",
         Some(RunStatus::Paused) => "go on",
         Some(RunStatus::Ready) => "run",

@@ -4,7 +4,6 @@ mod status;
 
 use mlsys_lab::frame::Frame;
 use mlsys_lab::schema::Type;
-use mlsys_lab::value::Value;
 use mlsys_view::panel::{Focus, Scene, draw_panel, words};
 use mlsys_view::text::wrap_spans;
 use ratatui::prelude::*;
@@ -12,8 +11,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::draw_lines;
 use super::sides;
-use crate::list::FieldPurpose;
-use crate::state::{App, Knob, LabState, Page, RunStatus, Side, Telling};
+use crate::state::{App, LabState, Page, RunStatus, Side, Telling};
 
 const PANEL_ROWS: u16 = 9;
 const PANEL_COLUMNS: u16 = 60;
@@ -61,10 +59,9 @@ pub fn draw(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<P
     match page.telling {
         Telling::Drawn => draw_panels(app, page, lab, panels, buffer),
         Telling::InWords => {
-            let count = lab.pictures.panels.len();
-            let order =
-                (0..count).map(|place| lab.pictures.panels[(lab.pictures.chosen + place) % count]);
-            say_panels(app, lab, &order.collect::<Vec<_>>(), panels, buffer);
+            let places = 0..lab.pictures.panels.len();
+            let order: Vec<usize> = places.filter_map(|place| lab.pictures.after(place)).collect();
+            say_panels(app, lab, &order, panels, buffer);
         }
     }
     draw_lines(message, said, buffer);
@@ -197,32 +194,21 @@ pub fn shown(app: &App, page: &Page) -> Vec<usize> {
         Telling::InWords => lab.pictures.panels.clone(),
         Telling::Drawn => {
             let cells = cells(lab, areas(app, lab, sides.lab).panels).into_iter();
-            let index = |(place, _)| {
-                lab.pictures.panels[(lab.pictures.chosen + place) % lab.pictures.panels.len()]
-            };
-            cells.map(index).collect()
+            cells.filter_map(|(place, _)| lab.pictures.after(place)).collect()
         }
     }
 }
 
 fn has_parts(lab: &LabState) -> bool {
-    let frame = lab.chosen().and_then(|index| lab.frame(index));
-    matches!(
-        frame,
-        Some(
-            Frame::Graph(_)
-                | Frame::Timeline(_)
-                | Frame::Kernel(_)
-                | Frame::MessageTrace(_)
-                | Frame::FrameSequence(_)
-        )
-    )
+    lab.chosen().and_then(|index| lab.frame(index)).is_some_and(|frame| {
+        let is_sequence = matches!(frame, Frame::MessageTrace(_) | Frame::FrameSequence(_));
+        is_sequence || matches!(frame, Frame::Graph(_) | Frame::Timeline(_) | Frame::Kernel(_))
+    })
 }
 
 fn draw_panels(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buffer) {
     for (place, cell) in cells(lab, area) {
-        let index = lab.pictures.panels[(lab.pictures.chosen + place) % lab.pictures.panels.len()];
-        if let Some(scene) = scene(page, lab, index) {
+        if let Some(scene) = lab.pictures.after(place).and_then(|index| scene(page, lab, index)) {
             draw_panel(cell, buffer, &scene, &app.screen.look);
         }
     }
@@ -281,10 +267,7 @@ fn draw_knobs(
 ) -> Option<Position> {
     let mut cursor = None;
     for (index, cell) in knob_cells(lab, area) {
-        if let Some(knob) = lab.controls.knobs.get(index) {
-            let at = draw_knob(app, page, lab, knob, index, cell, buffer);
-            cursor = cursor.or(at);
-        }
+        cursor = draw_knob(app, page, lab, index, cell, buffer).or(cursor);
     }
     cursor
 }
@@ -293,12 +276,12 @@ fn draw_knob(
     app: &App,
     page: &Page,
     lab: &LabState,
-    knob: &Knob,
     index: usize,
     cell: Rect,
     buffer: &mut Buffer,
 ) -> Option<Position> {
     let theme = app.theme();
+    let knob = lab.controls.knobs.get(index)?;
     let marked = index == lab.controls.marked;
     let focused = marked && page.side == Side::Lab;
     let name_style = if focused { theme.selection } else { theme.text };
@@ -307,9 +290,7 @@ fn draw_knob(
         Span::styled(if marked { app.glyphs().arrow } else { " " }, theme.accent),
         Span::styled(format!("{} ", knob.name), name_style),
     ]);
-    if let (true, Some(entry)) =
-        (focused, page.entry.as_ref().filter(|entry| entry.purpose == FieldPurpose::Knob))
-    {
+    if let Some(entry) = page.knob_entry().filter(|_| focused) {
         // A text longer than its cell slides so that the cursor stays in it.
         let room = usize::from(cell.width).saturating_sub(line.width() + 1);
         let slid = entry.cursor_column().saturating_sub(room);
@@ -324,9 +305,8 @@ fn draw_knob(
             cell.y,
         ));
     }
-    let value = knob.value.as_ref().map_or("unset".to_owned(), Value::to_string);
     let value_style = if changed { theme.warn } else { theme.accent };
-    line.spans.push(Span::styled(value, value_style));
+    line.spans.push(Span::styled(knob.value_text(), value_style));
     let remark = match (changed, knob.param.live) {
         (true, true) => " live, changed",
         // A lab that answers at once has answered by now.

@@ -28,17 +28,9 @@ impl Text {
         if removed.is_empty() && with.is_empty() {
             return Ok(());
         }
-        self.history.record(Change {
-            at: range.start,
-            removed,
-            inserted: with.to_owned(),
-            cursor: self.cursor,
-            kind,
-        });
-        self.text.replace_range(range.clone(), with);
-        self.cursor = range.start + with.len();
-        self.anchor = None;
-        self.goal = None;
+        let (at, inserted, cursor) = (range.start, with.to_owned(), self.cursor);
+        self.exchange(at, &removed, with);
+        self.history.record(Change { at, removed, inserted, cursor, kind });
         Ok(())
     }
 
@@ -67,29 +59,23 @@ impl Text {
         let line = self.line_of(aim.start);
         let before = &self.text[line.start..aim.start];
         let indent: String = before.chars().take_while(|c| matches!(c, ' ' | '\t')).collect();
-        let opened = before.trim_end().ends_with('{');
-        let closes = self.text.get(aim.end..).is_some_and(|rest| rest.starts_with('}'));
-        if opened && closes {
-            let level = " ".repeat(self.level());
-            let between = format!("\n{indent}{level}\n{indent}");
-            let back = indent.len() + 1;
-            self.replace(aim, &between, Kind::Other)?;
-            self.cursor -= back;
-            return Ok(());
-        }
-        let level = if opened { self.level() } else { 0 };
-        let between = format!("\n{indent}{}", " ".repeat(level));
-        self.replace(aim, &between, Kind::Other)
+        let opens = before.trim_end().ends_with('{');
+        let closes = opens && self.text[aim.end..].starts_with('}');
+        let level = " ".repeat(if opens { self.level() } else { 0 });
+        let behind = if closes { format!("\n{indent}") } else { String::new() };
+        self.replace(aim, &format!("\n{indent}{level}{behind}"), Kind::Other)?;
+        self.cursor -= behind.len();
+        Ok(())
     }
 
     /// Goes in a level: the selected lines, or blanks up to the next stop at the cursor.
     pub fn indent(&mut self) -> Result<(), TextFull> {
         let level = self.level();
         if let Some(range) = self.selection() {
-            return self.shift(range, |line| match line.is_empty() {
-                true => String::new(),
-                false => " ".repeat(level) + line,
-            });
+            let blanks = " ".repeat(level);
+            let indented =
+                |line: &str| if line.is_empty() { String::new() } else { blanks.clone() + line };
+            return self.shift(range, indented);
         }
         let (_, column) = self.cursor();
         let blanks = " ".repeat(level - column % level);
@@ -113,13 +99,8 @@ impl Text {
         let was_selected = self.selection().is_some();
         let start = self.line_of(range.start).start;
         // A selection that ends before the first letter of a line does not mean that line.
-        let last =
-            if range.len() > 1 && self.text.get(..range.end).is_some_and(|t| t.ends_with('\n')) {
-                range.end - 1
-            } else {
-                range.end
-            };
-        let end = self.line_of(last).end;
+        let ends_line = self.text[..range.end].ends_with('\n') && range.len() > 1;
+        let end = self.line_of(range.end - usize::from(ends_line)).end;
         let lines: Vec<String> = self.text[start..end].split('\n').map(by).collect();
         let shifted = lines.join("\n");
         let from_end = self.text.len() - self.cursor;
@@ -202,17 +183,11 @@ impl Text {
     /// Makes the text another one by one change that touches as little of it as it can.
     pub fn become_text(&mut self, other: &str) -> Result<(), TextFull> {
         let other = clean(other);
-        let same = |(a, b): &(char, char)| a == b;
-        let before: usize =
-            self.text.chars().zip(other.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
-        let (old, new) = (&self.text[before..], &other[before..]);
-        let after: usize = old
-            .chars()
-            .rev()
-            .zip(new.chars().rev())
-            .take_while(same)
-            .map(|(c, _)| c.len_utf8())
-            .sum();
+        let pairs = self.text.chars().zip(other.chars());
+        let before: usize = pairs.take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();
+        let new = &other[before..];
+        let pairs = self.text[before..].chars().rev().zip(new.chars().rev());
+        let after: usize = pairs.take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();
         let (end, with) = (self.text.len() - after, new[..new.len() - after].to_owned());
         let (line, column) = self.cursor();
         self.replace(before..end, &with, Kind::Other)?;
@@ -222,21 +197,21 @@ impl Text {
 
     pub fn undo(&mut self) -> bool {
         let Some(change) = self.history.undo() else { return false };
-        let end = change.at + change.inserted.len();
-        self.text.replace_range(change.at..end, &change.removed);
+        self.exchange(change.at, &change.inserted, &change.removed);
         self.cursor = change.cursor.min(self.text.len());
-        self.anchor = None;
-        self.goal = None;
         true
+    }
+
+    /// Puts one text in the place of another, the cursor behind it.
+    fn exchange(&mut self, at: usize, old: &str, new: &str) {
+        self.text.replace_range(at..at + old.len(), new);
+        self.cursor = at + new.len();
+        (self.anchor, self.goal) = (None, None);
     }
 
     pub fn redo(&mut self) -> bool {
         let Some(change) = self.history.redo() else { return false };
-        let end = change.at + change.removed.len();
-        self.text.replace_range(change.at..end, &change.inserted);
-        self.cursor = change.at + change.inserted.len();
-        self.anchor = None;
-        self.goal = None;
+        self.exchange(change.at, &change.removed, &change.inserted);
         true
     }
 }

@@ -4,15 +4,13 @@ use mlsys_lab::DeviceId;
 use mlsys_lab::value::{Value, number, significant};
 use ratatui::prelude::*;
 
-use crate::list::FieldPurpose;
 use crate::state::{App, LabState, Page, RunMode, RunStatus, Tempo, Waiting};
 use mlsys_view::text::wrap_spans;
 use mlsys_view::{metrics, quantity::quantity};
 
 pub fn draw(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buffer) {
     let theme = app.theme();
-    let knob_entry = page.entry.as_ref().filter(|entry| entry.purpose == FieldPurpose::Knob);
-    if let Some(complaint) = knob_entry.and_then(|entry| entry.complaint.as_ref()) {
+    if let Some(complaint) = page.knob_entry().and_then(|entry| entry.complaint.as_ref()) {
         Line::styled(format!("{} {complaint}", app.glyphs().wrong), theme.bad).render(area, buffer);
         return;
     }
@@ -27,12 +25,9 @@ pub fn draw(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buf
     };
     let mut parts = Vec::new();
     if lab.pictures.frozen.is_some() {
-        let step = lab.shown().step;
-        parts.push(Span::styled(
-            format!("frozen at step {step}, run is at step {} ", lab.run.data.step),
-            theme.selection,
-        ));
-        parts.push(Span::raw(" "));
+        let (step, now) = (lab.shown().step, lab.run.data.step);
+        let frozen = format!("frozen at step {step}, run is at step {now} ");
+        parts.extend([Span::styled(frozen, theme.selection), Span::raw(" ")]);
     }
     parts.push(Span::styled(format!("{sign} {}", lab.run.state.word()), style));
     let separator = app.glyphs().separator;
@@ -45,9 +40,7 @@ pub fn draw(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buf
         add(replay.origin.clone());
     }
     // What is waited for comes before the figures, which stand still meanwhile.
-    let is_here = app.session.active.is_some_and(|active| {
-        page.labs.get(active.lab).is_some_and(|other| std::ptr::eq(other, lab))
-    });
+    let is_here = app.active_lab().is_some_and(|other| std::ptr::eq(other, lab));
     if let Some(words) = app.session.waiting.as_ref().filter(|_| is_here).and_then(Waiting::words) {
         add(words);
     }
@@ -89,11 +82,8 @@ pub fn draw(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buf
         add("paced (f: full speed)".to_owned());
     }
     if lab.run.explored {
-        let what = match &lab.own_kernel {
-            Some(_) => "kernel changed",
-            None => "knobs changed",
-        };
-        add(what.to_owned());
+        let what = if lab.own_kernel.is_some() { "kernel" } else { "knobs" };
+        add(format!("{what} changed"));
     }
     Line::from(parts).render(area, buffer);
 }
@@ -120,23 +110,16 @@ fn mean_rate(lab: &LabState) -> Option<f64> {
 pub fn message(app: &App, lab: &LabState, width: usize) -> Vec<Line<'static>> {
     let theme = app.theme();
     let mut sentences: Vec<(String, Style)> = Vec::new();
-    match &lab.run.state {
-        RunStatus::Failed(reason) => sentences.push((reason.clone(), theme.bad)),
-        RunStatus::Diverged(reason) => sentences.push((reason.clone(), theme.warn)),
-        RunStatus::Ready
-        | RunStatus::Running
-        | RunStatus::Paused
-        | RunStatus::Finished
-        | RunStatus::Stopped => {}
+    if let RunStatus::Failed(reason) = &lab.run.state {
+        sentences.push((reason.clone(), theme.bad));
+    } else if let RunStatus::Diverged(reason) = &lab.run.state {
+        sentences.push((reason.clone(), theme.warn));
     }
     if let Some(replay) = &lab.run.replay {
         let speed = replay.speed.word();
-        sentences.push((
-            format!(
-                "a recorded run, {speed} (f: other speeds): it earns no points and passes no check"
-            ),
-            theme.warn,
-        ));
+        let counts = "it earns no points and passes no check";
+        sentences
+            .push((format!("a recorded run, {speed} (f: other speeds): {counts}"), theme.warn));
     }
     sentences.extend(lab.run.data.notices.iter().map(|notice| (notice.clone(), theme.dim)));
     let lines = sentences.iter().flat_map(|(text, style)| {
