@@ -155,7 +155,8 @@ impl Axis {
     }
 
     fn linear_ticks(&self, wanted: f64, unit: Option<&str>, glyphs: &Glyphs) -> Vec<(f64, String)> {
-        let step = nice_step((self.high - self.low) / wanted).max(self.finest);
+        let step = ((self.high - self.low) / wanted).max(TINY);
+        let step = round_up(step, &[1.0, 2.0, 5.0]).max(self.finest);
         let prefix = Prefix::for_size(self.low.abs().max(self.high.abs()), unit);
         let suffix = prefix.suffix(unit, glyphs);
         let slack = step * 1e-6;
@@ -239,11 +240,7 @@ fn with_suffix(digits: String, suffix: &str, prefix: Prefix) -> String {
     }
 }
 
-/// The smallest of 1, 2, 5 times a power of ten that is at least `raw`.
-fn nice_step(raw: f64) -> f64 {
-    round_up(raw.max(TINY), &[1.0, 2.0, 5.0])
-}
-
+/// The smallest of some steps times a power of ten that is at least a value.
 fn round_up(x: f64, steps: &[f64]) -> f64 {
     let decade = 10f64.powf(x.log10().floor());
     let fits = |m: &&f64| **m * decade >= x * (1.0 - 1e-9);

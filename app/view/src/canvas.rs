@@ -38,7 +38,7 @@ impl Canvas {
     }
 
     pub(crate) fn into_elements(self) -> String {
-        self.vector.map_or_else(String::new, Vector::into_elements)
+        self.vector.map_or_else(String::new, |vector| vector.body)
     }
 
     pub(crate) fn used_rows(&self) -> u16 {

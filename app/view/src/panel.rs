@@ -138,19 +138,13 @@ fn draw(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Look) {
     if body.is_empty() {
         return;
     }
-    let drawn = match scene.panel.draw {
-        Draw::Line => line::draw(body, canvas, scene, look),
-        Draw::Frame | Draw::Bars | Draw::Table | Draw::Attempts => {
-            match scene.frame(&look.glyphs) {
-                Some(frame) => {
-                    let view = &scene.view.frame;
-                    let at = At { view, focus: scene.focus, walk: scene.walk };
-                    draw_frame(body, canvas, &frame, at, look);
-                    true
-                }
-                None => false,
-            }
+    let drawn = match scene.frame(&look.glyphs) {
+        Some(frame) => {
+            let at = At { view: &scene.view.frame, focus: scene.focus, walk: scene.walk };
+            draw_frame(body, canvas, &frame, at, look);
+            true
         }
+        None => scene.panel.draw == Draw::Line && line::draw(body, canvas, scene, look),
     };
     if !drawn {
         empty(body, canvas, scene, look);
@@ -159,10 +153,8 @@ fn draw(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Look) {
 
 /// The step at a column of a panel, if it is a chart and the column is among its curves.
 pub fn step_at(area: Rect, column: u16, scene: &Scene<'_>, look: &Look) -> Option<u64> {
-    match scene.panel.draw {
-        Draw::Line => line::step_at(below_title(area), column, scene, look),
-        Draw::Bars | Draw::Table | Draw::Frame | Draw::Attempts => None,
-    }
+    let is_chart = scene.panel.draw == Draw::Line;
+    is_chart.then(|| line::step_at(below_title(area), column, scene, look)).flatten()
 }
 
 pub fn spot_at(area: Rect, at: Position, scene: &Scene<'_>) -> Option<Spot> {

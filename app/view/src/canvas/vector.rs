@@ -32,7 +32,7 @@ pub(super) struct Held {
 }
 
 pub(crate) struct Vector {
-    body: String,
+    pub(super) body: String,
     ink: Rgb,
     paper: Rgb,
     /// Whether letters all have the same width.
@@ -44,10 +44,6 @@ impl Vector {
     pub(crate) fn new(theme: &Theme) -> Self {
         let (ink, paper) = theme.defaults();
         Self { body: String::new(), ink, paper, fixed: false }
-    }
-
-    pub(super) fn into_elements(self) -> String {
-        self.body
     }
 
     /// The colours of a style: what is drawn, and the field behind it if there is one.

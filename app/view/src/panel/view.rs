@@ -161,7 +161,10 @@ impl Window {
         match self {
             Self::All | Self::Newest(_) => self,
             Self::Between(..) if to.saturating_add(by) >= there.last => {
-                Self::Newest(to - from).within(there)
+                match to - from >= there.last - there.first.min(there.last) {
+                    true => Self::All,
+                    false => Self::Newest(to - from),
+                }
             }
             Self::Between(..) => Self::Between(from + by, to + by),
         }
@@ -210,14 +213,6 @@ impl Window {
         let latest = there.last.saturating_sub(width).max(there.first);
         let from = from.clamp(there.first, latest);
         Self::Between(from, from.saturating_add(width))
-    }
-
-    /// A window as wide as all is all.
-    fn within(self, there: Extent) -> Self {
-        match self {
-            Self::Newest(count) if count >= there.last - there.first.min(there.last) => Self::All,
-            Self::All | Self::Newest(_) | Self::Between(..) => self,
-        }
     }
 }
 

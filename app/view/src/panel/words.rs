@@ -13,22 +13,19 @@ use crate::panel::{FrameView, Scene, extent, kernel, metrics, picture, quantity}
 pub fn words(scene: &Scene<'_>) -> String {
     let glyphs = Glyphs::new(GlyphSet::Ascii);
     let name = &scene.panel.name;
-    let words = match scene.panel.draw {
-        Draw::Frame | Draw::Bars | Draw::Table | Draw::Attempts => {
-            scene.frame(&glyphs).map(|frame| {
-                let words = match frame.kernel() {
-                    Some(kernel) => kernel::words(kernel, scene.walk),
-                    None => frame_words(&frame, &scene.view.frame, &glyphs),
-                };
-                let sent = scene.data.frames.get(name.as_str());
-                match sent.filter(|_| scene.panel.draw == Draw::Frame) {
-                    Some((step, _)) => format!("at step {step}: {words}"),
-                    None => words,
-                }
-            })
+    let words = scene.frame(&glyphs).map(|frame| {
+        let words = match frame.kernel() {
+            Some(kernel) => kernel::words(kernel, scene.walk),
+            None => frame_words(&frame, &scene.view.frame, &glyphs),
+        };
+        let sent = scene.data.frames.get(name.as_str());
+        match sent.filter(|_| scene.panel.draw == Draw::Frame) {
+            Some((step, _)) => format!("at step {step}: {words}"),
+            None => words,
         }
-        Draw::Line => line_words(scene, &glyphs),
-    };
+    });
+    let is_chart = scene.panel.draw == Draw::Line;
+    let words = if is_chart { line_words(scene, &glyphs) } else { words };
     let words = match words {
         Some(words) => format!("{name}: {words}"),
         None => format!("{name}: {}.", why_empty(scene)),

@@ -94,9 +94,7 @@ impl Chart {
             }
         }
     }
-}
 
-impl Chart {
     pub(super) fn cursor(&self, canvas: &mut Canvas, curves: &Curves<'_>, look: &Look) {
         let Some(step) = curves.cursor else { return };
         let (x, glyphs, style) = (self.column(step), &look.glyphs, look.theme.accent);

@@ -29,6 +29,8 @@ struct Inks {
     raw: Option<Ink>,
 }
 
+const APART: u16 = 20;
+
 impl Chart {
     /// Draws all curves, and their letters and numerals.
     pub(super) fn curves(&self, canvas: &mut Canvas, curves: &Curves<'_>, look: &Look) {
@@ -134,11 +136,7 @@ impl Chart {
         let rank = rank::LEVEL.min(ink.rank);
         dots.level(y, Ink { rank, ..ink });
     }
-}
 
-const APART: u16 = 20;
-
-impl Chart {
     /// Numerals on the curves of earlier runs, with the curve's letter where there are several.
     pub(super) fn numerals(&self, canvas: &mut Canvas, curves: &Curves<'_>, look: &Look) {
         if look.glyphs.set == GlyphSet::Ascii {

@@ -85,10 +85,7 @@ fn foot(area: Rect) -> u16 {
         14..=24 => 4,
         _ => 5,
     };
-    match area {
-        Rect { width, height, .. } if width < NARROW && height > 9 => rows + 2,
-        Rect { .. } => rows,
-    }
+    if area.width < NARROW && area.height > 9 { rows + 2 } else { rows }
 }
 
 fn at(graph: &Graph, sight: &GraphView, drawing: &Drawing) -> WalkPosition {

@@ -127,6 +127,14 @@ fn label(canvas: &mut Canvas, tile: Rect, image: &Image, marked: Option<Style>, 
     Pen::new(tile, canvas, glyphs).text(tile.x, y, &text, marked.unwrap_or(style));
 }
 
+fn verdict_word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Right => "right",
+        Verdict::Wrong => "wrong",
+        Verdict::Unjudged => "",
+    }
+}
+
 impl Picture for Images {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         let marked = at.view.mark.map(|mark| mark.within(self.images.len(), 1).column);
@@ -192,11 +200,7 @@ impl Picture for Images {
         let titles = ["label".to_owned(), "verdict".to_owned()];
         lines.line(titles.into_iter().chain((0..pixels).map(|i| format!("pixel{i}"))));
         for image in &self.images {
-            let verdict = match image.verdict {
-                Verdict::Right => "right",
-                Verdict::Wrong => "wrong",
-                Verdict::Unjudged => "",
-            };
+            let verdict = verdict_word(image.verdict);
             let cells = [image.label.clone(), verdict.to_owned()];
             lines.line(cells.into_iter().chain(image.pixels.iter().map(
                 |level| match self.blank {
@@ -211,13 +215,11 @@ impl Picture for Images {
         let mark = view.mark?;
         let index = mark.within(self.images.len(), 1).column;
         let image = self.images.get(index)?;
-        let verdict = match image.verdict {
-            Verdict::Right => ", right",
-            Verdict::Wrong => ", wrong",
-            Verdict::Unjudged => "",
-        };
-        let count = self.images.len();
-        Some(format!("image {} of {count}: {}{verdict}", index + 1, image.label))
+        let place = format!("image {} of {}: {}", index + 1, self.images.len(), image.label);
+        Some(match verdict_word(image.verdict) {
+            "" => place,
+            verdict => format!("{place}, {verdict}"),
+        })
     }
 
     fn places(&self, _: &FrameView) -> (usize, usize) {
