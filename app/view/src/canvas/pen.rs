@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::canvas::Canvas;
-use crate::canvas::vector::{Anchor, Held};
+use crate::canvas::vector::{Anchor, TextPlace};
 use crate::glyphs::Glyphs;
 
 pub(crate) struct Pen<'a> {
@@ -42,7 +42,7 @@ impl<'a> Pen<'a> {
         let room = right.saturating_sub(self.area.x);
         let wide = width(text);
         let x = right.saturating_sub(wide.min(room));
-        let held = Held { x: right.into(), y: None, anchor: Anchor::End };
+        let held = TextPlace { x: right.into(), y: None, anchor: Anchor::End };
         let held = (wide <= room).then_some(held);
         self.put((x, y), right.saturating_sub(x), held, text, style);
     }
@@ -50,7 +50,7 @@ impl<'a> Pen<'a> {
     /// Writes from a column on; in a vector graphic about an exact place.
     pub(crate) fn about(&mut self, exact: f64, from: u16, y: u16, text: &str, style: Style) -> u16 {
         let room = self.area.right().saturating_sub(from);
-        let held = Held { x: exact, y: None, anchor: Anchor::Middle };
+        let held = TextPlace { x: exact, y: None, anchor: Anchor::Middle };
         self.put((from, y), room, Some(held), text, style)
     }
 
@@ -58,7 +58,7 @@ impl<'a> Pen<'a> {
     pub(crate) fn beside(&mut self, right: u16, y: u16, exact: f64, text: &str, style: Style) {
         let room = right.saturating_sub(self.area.x);
         let x = right.saturating_sub(width(text).min(room));
-        let held = Held { x: right.into(), y: Some(exact), anchor: Anchor::End };
+        let held = TextPlace { x: right.into(), y: Some(exact), anchor: Anchor::End };
         self.put((x, y), right.saturating_sub(x), Some(held), text, style);
     }
 
@@ -66,7 +66,7 @@ impl<'a> Pen<'a> {
         &mut self,
         (x, y): (u16, u16),
         room: u16,
-        held: Option<Held>,
+        held: Option<TextPlace>,
         text: &str,
         style: Style,
     ) -> u16 {

@@ -25,7 +25,7 @@ pub(crate) enum Anchor {
 
 /// Where a text is held, in columns and rows; its height where it does not stand in a row.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
+pub(super) struct TextPlace {
     pub(super) x: f64,
     pub(super) y: Option<f64>,
     pub(super) anchor: Anchor,
@@ -61,7 +61,7 @@ impl Vector {
     pub(super) fn text(
         &mut self,
         (x, y): (u16, u16),
-        held: Option<Held>,
+        held: Option<TextPlace>,
         text: &str,
         style: Style,
         crosses: bool,

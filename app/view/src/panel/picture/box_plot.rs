@@ -47,7 +47,7 @@ impl Picture for BoxPlot {
         for ((place, spread), y) in self.boxes.iter().enumerate().skip(first).zip(rows) {
             let style = if marked == Some(place) { theme.selection } else { theme.text };
             pen.within(area.x, y, labels, &spread.label, style);
-            one(&mut pen, Rect { y, height: 1, ..track }, spread, &axis, look);
+            draw_spread(&mut pen, Rect { y, height: 1, ..track }, spread, &axis, look);
         }
         if area.height <= 3 {
             return;
@@ -113,7 +113,7 @@ fn place(track: Rect, axis: &Axis, value: f64) -> Option<(u16, f64)> {
 }
 
 /// One group: whiskers as a line, the box over it, the median over both, and the extremes as points.
-fn one(pen: &mut Pen<'_>, track: Rect, spread: &ValueSpread, axis: &Axis, look: &Look) {
+fn draw_spread(pen: &mut Pen<'_>, track: Rect, spread: &ValueSpread, axis: &Axis, look: &Look) {
     let (theme, glyphs) = (&look.theme, &look.glyphs);
     let at = |value: f64| place(track, axis, value);
     let [lower, median, upper] = spread.quartiles;

@@ -88,7 +88,7 @@ fn tone(tone: Tone, look: &Look) -> (&'static str, Style) {
     }
 }
 
-fn of(cells: &Cells, cell: &Cell, look: &Look) -> (&'static str, Style) {
+fn cell_look(cells: &Cells, cell: &Cell, look: &Look) -> (&'static str, Style) {
     let kind = cells.kinds.get(cell.kind);
     tone(kind.map_or(Tone::Faint, |kind| kind.tone), look)
 }
@@ -248,7 +248,7 @@ fn rows(
                 let Some(cell) = cell else {
                     continue;
                 };
-                let (glyph, style) = of(cells, cell, look);
+                let (glyph, style) = cell_look(cells, cell, look);
                 let style = if marked.is_some_and(|mark| mark.column == column) {
                     theme.selection
                 } else {

@@ -17,7 +17,7 @@ pub use crate::panel::picture::graph::cards::{Card, Cards, Form, Head};
 use crate::panel::picture::graph::layout::{Arranged, Layout, Size, lay_out};
 pub use crate::panel::picture::graph::lines::not_finite;
 pub use crate::panel::picture::graph::outline::{facts, line, pass};
-pub use crate::panel::picture::graph::view::{GraphView, Item, Link, VisibleGraph};
+pub use crate::panel::picture::graph::view::{GraphView, Item, VisibleGraph};
 use crate::panel::picture::{At, Picture, Sheet};
 use crate::panel::view::{FrameView, Inspect, Way};
 use crate::text;
@@ -197,9 +197,10 @@ impl Picture for Graph {
         const FAR: usize = 4;
         let layers = if self.walk.is_empty() { FAR } else { 1 };
         let sight = &mut view.graph;
+        let form = sight.form.unwrap_or(Form::Snug);
         match inspect {
-            Inspect::Closer => sight.enlarge(),
-            Inspect::Wider => sight.shrink(),
+            Inspect::Closer => sight.form = Some(form.larger()),
+            Inspect::Wider => sight.form = Some(form.smaller()),
             Inspect::Earlier => sight.select(self, Way::Left, layers),
             Inspect::Later => sight.select(self, Way::Right, layers),
             Inspect::Fit => {

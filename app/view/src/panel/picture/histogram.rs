@@ -40,11 +40,6 @@ fn heights(histogram: &Histogram) -> Axis {
     }
 }
 
-fn bin_at(histogram: &Histogram, x: f64) -> Option<usize> {
-    let next = histogram.edges.partition_point(|edge| *edge <= x);
-    next.checked_sub(1)
-}
-
 /// Columns from the axis up, in eighths of a cell where the glyphs have them.
 fn columns(
     plane: &Plane<'_>,
@@ -61,7 +56,8 @@ fn columns(
     let mut pen = Pen::new(plot, canvas, &look.glyphs);
     for column in 0..plot.width {
         let share = (f64::from(column) + 0.5) / f64::from(plot.width);
-        let Some(bin) = bin_at(histogram, first + (last - first) * share) else {
+        let x = first + (last - first) * share;
+        let Some(bin) = histogram.edges.partition_point(|edge| *edge <= x).checked_sub(1) else {
             continue;
         };
         let count = histogram.first.counts.get(bin).copied().unwrap_or(0);

@@ -40,45 +40,6 @@ fn debugger_of<'a>(
     own.map_or_else(|| Cow::Owned(KernelDebugger::new(kernel)), Cow::Borrowed)
 }
 
-pub(crate) fn draw(
-    area: Rect,
-    canvas: &mut Canvas,
-    kernel: &Kernel,
-    debugger: Option<&KernelDebugger>,
-    look: &Look,
-) {
-    let debugger = &debugger_of(kernel, debugger);
-    let mut view = FrameView::default();
-    let frame = match kernel.view {
-        View::Source => return source::draw(area, canvas, kernel, debugger, look),
-        View::Grid => return grid::draw(area, canvas, debugger, look),
-        View::Lanes => return lanes::draw(area, canvas, debugger, look),
-        View::Memory => {
-            let room = (usize::from(area.width), usize::from(area.height));
-            let (memory, mark) = memory::memory(debugger, room);
-            let mark = mark.map(|(row, column)| Mark { column, row });
-            // The sentence below names the marked cell.
-            return cells::draw(area, canvas, &memory, mark, look);
-        }
-        View::Sectors => accesses::sectors(debugger),
-        View::Banks => accesses::banks(debugger),
-        View::Timeline => {
-            // Around the position, a column or more each; names of warps take about a fifth.
-            let order = order(kernel, debugger);
-            view.mark = current_span(&order, debugger).map(|column| Mark { column, row: 0 });
-            let wide = f64::from(area.width.saturating_sub(area.width / 5).max(20));
-            let from = (debugger.clock() as f64 - 0.75 * wide).max(0.0);
-            view.stretch = Stretch::between(from, from + wide);
-            Frame::Timeline(order)
-        }
-        View::Problems => {
-            view.mark = debugger.problem.map(|row| Mark { column: 0, row });
-            Frame::Table(problems(kernel))
-        }
-    };
-    draw_frame(area, canvas, &frame, At { view: &view, focus: Focus::Aside, walk: None }, look);
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spot {
     Line(u32),
@@ -225,7 +186,36 @@ fn split(area: Rect, below: u16) -> [Rect; 2] {
 
 impl Picture for Kernel {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
-        draw(area, canvas, self, at.walk, look);
+        let debugger = &debugger_of(self, at.walk);
+        let mut view = FrameView::default();
+        let frame = match self.view {
+            View::Source => return source::draw(area, canvas, self, debugger, look),
+            View::Grid => return grid::draw(area, canvas, debugger, look),
+            View::Lanes => return lanes::draw(area, canvas, debugger, look),
+            View::Memory => {
+                let room = (usize::from(area.width), usize::from(area.height));
+                let (memory, mark) = memory::memory(debugger, room);
+                let mark = mark.map(|(row, column)| Mark { column, row });
+                // The sentence below names the marked cell.
+                return cells::draw(area, canvas, &memory, mark, look);
+            }
+            View::Sectors => accesses::sectors(debugger),
+            View::Banks => accesses::banks(debugger),
+            View::Timeline => {
+                // Around the position, a column or more each; names of warps take about a fifth.
+                let order = order(self, debugger);
+                view.mark = current_span(&order, debugger).map(|column| Mark { column, row: 0 });
+                let wide = f64::from(area.width.saturating_sub(area.width / 5).max(20));
+                let from = (debugger.clock() as f64 - 0.75 * wide).max(0.0);
+                view.stretch = Stretch::between(from, from + wide);
+                Frame::Timeline(order)
+            }
+            View::Problems => {
+                view.mark = debugger.problem.map(|row| Mark { column: 0, row });
+                Frame::Table(problems(self))
+            }
+        };
+        draw_frame(area, canvas, &frame, At { view: &view, focus: Focus::Aside, walk: None }, look);
     }
 
     fn words(&self, _: &FrameView, _: &Glyphs) -> String {

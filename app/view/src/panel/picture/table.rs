@@ -99,7 +99,9 @@ impl<'a> Layout<'a> {
             columns.push((column, x, *width));
             x = x.saturating_add(width + GAP);
         }
-        let numeric = |column: usize| table.rows.iter().any(|row| is_number(row.get(column)));
+        let numeric = |column: usize| {
+            table.rows.iter().any(|row| row.get(column).is_some_and(|v| v.as_f64().is_some()))
+        };
         Self {
             area,
             table,
@@ -210,10 +212,6 @@ fn lines(row: &[Value], widths: &[u16]) -> usize {
     let words = cells.filter(|(value, _)| value.as_f64().is_none());
     let lines = words.map(|(value, width)| text::wrap(&value.to_string(), *width).len());
     lines.max().unwrap_or(1).max(1)
-}
-
-fn is_number(value: Option<&Value>) -> bool {
-    value.is_some_and(|v| v.as_f64().is_some())
 }
 
 fn wishes(table: &Table, titles: &[String], shown: &[usize], height: u16) -> Vec<Wish> {

@@ -15,7 +15,9 @@ use ratatui::layout::Rect;
 use crate::canvas::Canvas;
 use crate::glyphs::GlyphSet;
 use crate::panel::picture::kernel::{self, KernelDebugger, Thread};
+use crate::panel::picture::{At, Picture};
 use crate::panel::tests::look;
+use crate::panel::{Focus, FrameView};
 use crate::theme::ColorDepth;
 
 /// A screen's size by name, with what its terminal can show.
@@ -55,7 +57,8 @@ fn drawn(
     let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
     let area = buf.area;
     Canvas::over(&mut buf, |canvas| {
-        kernel::draw(area, canvas, kernel, Some(walk), &look(depth, set));
+        let at = At { view: &FrameView::default(), focus: Focus::Aside, walk: Some(walk) };
+        kernel.draw(area, canvas, at, &look(depth, set));
     });
     buf
 }

@@ -81,17 +81,15 @@ pub struct Card {
 }
 
 impl Card {
-    fn has_own_row(&self) -> bool {
-        self.head == Head::Apart && !self.operation.is_empty()
-    }
-
     pub(super) fn size(&self, form: Form) -> Size {
         let border = form.border();
         let last = border + self.rows.saturating_sub(1);
         let (port, entries) = match form {
             Form::Airy | Form::Snug => (border + (self.rows.saturating_sub(1)) / 2, (border, last)),
             // A line that arrived next to an empty place for a number would seem to lead nowhere.
-            Form::Bare => (0, (0, usize::from(self.has_own_row()))),
+            Form::Bare => {
+                (0, (0, usize::from(self.head == Head::Apart && !self.operation.is_empty())))
+            }
         };
         Size { width: self.columns + form.frame(), height: self.rows + 2 * border, port, entries }
     }

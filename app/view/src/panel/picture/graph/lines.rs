@@ -5,7 +5,7 @@ use mlsys_lab::frame::{Direction, Graph, Place, Slot};
 use ratatui::style::Style;
 
 use crate::canvas::{Canvas, Pen};
-use crate::panel::picture::graph::{Drawing, GraphView, Link, VisibleGraph, WalkPosition, Window};
+use crate::panel::picture::graph::{Drawing, GraphView, VisibleGraph, WalkPosition, Window};
 use crate::theme::Look;
 
 const LEFT: usize = 1;
@@ -60,7 +60,10 @@ pub(super) fn draw(
             let Some(cell) = cells.get_mut(place) else {
                 return;
             };
-            let unrelated = cell.first.is_some_and(|first| !related(&links[first], &links[index]));
+            // Lines with an end in common may share cells.
+            let (from, to) = (links[index].from, links[index].to);
+            let unrelated =
+                cell.first.is_some_and(|first| links[first].from != from && links[first].to != to);
             cell.crossed |= unrelated;
             cell.first.get_or_insert(index);
             cell.sides |= sides;
@@ -98,11 +101,6 @@ fn style(tone: Tone, look: &Look) -> Style {
         Tone::Broken => look.theme.bad,
         Tone::Current => look.theme.accent,
     }
-}
-
-/// Whether two lines have an end in common: then they may share cells.
-fn related(a: &Link, b: &Link) -> bool {
-    a.from == b.from || a.to == b.to
 }
 
 /// Which of the strokes draws a line: the thicker, the more of the adjoint it carried.

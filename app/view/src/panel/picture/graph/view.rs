@@ -103,14 +103,6 @@ impl GraphView {
         let done = if unfold { "unfolded" } else { "folded" };
         format!("all {} groups are {done}", graph.groups.len())
     }
-
-    pub fn enlarge(&mut self) {
-        self.form = Some(self.form.unwrap_or(Form::Snug).larger());
-    }
-
-    pub fn shrink(&mut self) {
-        self.form = Some(self.form.unwrap_or(Form::Snug).smaller());
-    }
 }
 
 fn first(graph: &Graph, visible: &VisibleGraph, item: Item) -> Option<usize> {
