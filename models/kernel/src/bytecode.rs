@@ -19,7 +19,7 @@ pub(crate) struct Address {
     pub(crate) pointer: Reg,
     pub(crate) index: IndexOperand,
     /// Whether all lanes are known to have the same pointer.
-    pub(crate) base: Uniformity,
+    pub(crate) uniform: bool,
 }
 
 /// The index of an address.
@@ -42,12 +42,6 @@ impl IndexOperand {
             }
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Uniformity {
-    Uniform,
-    Any,
 }
 
 /// One instruction; the first register is the one that is written.

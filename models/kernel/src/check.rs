@@ -11,7 +11,7 @@ use crate::ast;
 use crate::ast::{Role, Statement, StatementKind, Unit};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::typed_ast::{
-    Expr, Function, Index, Initialization, Param, Program, Shared, Stmt, StmtKind, Test, Variable,
+    Expr, Function, Index, Param, Program, Shared, Stmt, StmtKind, Test, Variable,
 };
 use crate::types::{Scalar, Type};
 use std::collections::BTreeMap;
@@ -183,8 +183,7 @@ impl Checker {
                     checker.complain(param.place, message, "void is no argument's type");
                     continue;
                 }
-                let index =
-                    checker.variable(&param.name, param.place, ty, Initialization::WithValue);
+                let index = checker.variable(&param.name, param.place, ty);
                 checker.declare(&param.name, param.place, Meaning::Variable(index));
             }
             checker.statements(&function.body)

@@ -9,10 +9,7 @@ use crate::bytecode::{
     BranchKind, Code, DebugVariable, InitialValue, Instr, MaskOp, Pc, Reg, VariableHome,
 };
 use crate::diagnostic::{Diagnostic, Place};
-use crate::typed_ast::{
-    Expr, Function, Initialization, Memory, Mutability, Program, Shared, Stmt, StmtKind, Test,
-    Variable,
-};
+use crate::typed_ast::{Expr, Function, Program, Shared, Stmt, StmtKind, Test, Variable};
 use crate::types::Type;
 use std::collections::BTreeMap;
 
@@ -131,8 +128,7 @@ impl<'a> Lowering<'a> {
                 InitialValue::Param(index)
             });
             // An argument that nothing changes is read where it was given.
-            if variable.in_memory == Memory::Register && variable.mutability == Mutability::Constant
-            {
+            if !variable.in_memory && !variable.is_changed {
                 let home = VariableHome::Register(given);
                 self.homes[index] = Residence { home, slot: None, mark: None, uniform: true };
                 self.shown[index].home = home;
@@ -153,11 +149,11 @@ impl<'a> Lowering<'a> {
         for (index, variable) in function.variables.iter().enumerate() {
             let home = self.home(variable);
             // What lies in memory has its own marks of what was written, and an argument has a value from the start.
-            let marked = variable.in_memory == Memory::Register && index >= function.params;
+            let marked = !variable.in_memory && index >= function.params;
             let mark = marked.then(|| self.mark());
             self.homes.push(Residence {
                 home,
-                slot: mark.filter(|_| variable.initialization == Initialization::Unset),
+                slot: mark.filter(|_| !variable.has_value),
                 mark,
                 uniform: false,
             });
@@ -182,16 +178,16 @@ impl<'a> Lowering<'a> {
 
     fn home(&mut self, variable: &Variable) -> VariableHome {
         match (variable.in_memory, variable.ty) {
-            (Memory::Local, Type::Array { of, extents, .. }) => self.local(
+            (true, Type::Array { of, extents, .. }) => self.local(
                 extents.elements().min(u64::from(u32::MAX / 16)) as u32 * of.bytes(),
                 of.bytes(),
             ),
-            (Memory::Local, ty) => {
+            (true, ty) => {
                 let bytes = ty.scalar().map_or(8, |scalar| scalar.bytes());
                 self.local(bytes, bytes)
             }
-            (Memory::Register, ty) if ty.is_wide() => VariableHome::Register(self.wide.take()),
-            (Memory::Register, _) => VariableHome::Register(self.narrow.take()),
+            (false, ty) if ty.is_wide() => VariableHome::Register(self.wide.take()),
+            (false, _) => VariableHome::Register(self.narrow.take()),
         }
     }
 

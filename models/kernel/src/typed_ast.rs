@@ -51,29 +51,11 @@ pub(crate) struct Variable {
     pub(crate) place: Place,
     pub(crate) ty: Type,
     /// Its address is taken, or it is an array: it lives in local memory.
-    pub(crate) in_memory: Memory,
+    pub(crate) in_memory: bool,
     /// Whether it has a value from its declaration on.
-    pub(crate) initialization: Initialization,
+    pub(crate) has_value: bool,
     /// Whether anything assigns to it after its declaration.
-    pub(crate) mutability: Mutability,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Memory {
-    Register,
-    Local,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Initialization {
-    WithValue,
-    Unset,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mutability {
-    Constant,
-    Changed,
+    pub(crate) is_changed: bool,
 }
 
 #[derive(Debug)]

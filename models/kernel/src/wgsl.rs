@@ -11,7 +11,7 @@ mod pointer;
 mod warp_ops;
 
 use crate::diagnostic::{Diagnostic, Place};
-use crate::typed_ast::{Mutability, Program};
+use crate::typed_ast::Program;
 use crate::types::{Access, Scalar, Type};
 use crate::wgsl::names::Names;
 use std::collections::{BTreeMap, BTreeSet};
@@ -292,7 +292,6 @@ impl<'a> Module<'a> {
 
     /// Whether anything assigns to a kernel's pointer argument, which is then an index of its own.
     fn moves(&self, param: usize) -> bool {
-        self.program.functions[self.program.kernel].variables[param].mutability
-            == Mutability::Changed
+        self.program.functions[self.program.kernel].variables[param].is_changed
     }
 }

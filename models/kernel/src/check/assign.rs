@@ -5,9 +5,7 @@ use crate::ast::{Binary, ExprKind};
 use crate::check::fold::{compared, converted, loaded};
 use crate::check::{Checked, Checker, Meaning};
 use crate::diagnostic::Place;
-use crate::typed_ast::{
-    Comparison, CompoundOp, Expr, Kind, Mutability, Operation, Target, YieldedValue,
-};
+use crate::typed_ast::{Comparison, CompoundOp, Expr, Kind, Operation, Target, YieldedValue};
 use crate::types::{Access, Scalar, Type};
 
 impl Checker {
@@ -109,7 +107,7 @@ impl Checker {
                 Some(Meaning::Variable(index))
                     if !matches!(self.variables[index].ty, Type::Array { .. }) =>
                 {
-                    self.variables[index].mutability = Mutability::Changed;
+                    self.variables[index].is_changed = true;
                     return Ok((Target::Variable(index), self.variables[index].ty));
                 }
                 Some(Meaning::Variable(_) | Meaning::Shared(_)) | None => {}

@@ -8,10 +8,7 @@ use crate::check::{
     Checked, Checker, MOST_LOCAL, MOST_STATIC_SHARED, Meaning, Number, Reported, known,
 };
 use crate::diagnostic::Place;
-use crate::typed_ast::{
-    Expr, Index, Initialization, Kind, Memory, Mutability, Operation, Shared, Stmt, StmtKind,
-    Variable,
-};
+use crate::typed_ast::{Expr, Index, Kind, Operation, Shared, Stmt, StmtKind, Variable};
 use crate::types::{Access, Extents, Scalar, Type};
 
 impl Checker {
@@ -29,24 +26,14 @@ impl Checker {
         }
     }
 
-    pub(super) fn variable(
-        &mut self,
-        name: &str,
-        place: Place,
-        ty: Type,
-        initialization: Initialization,
-    ) -> Index {
-        let in_memory = match ty {
-            Type::Array { .. } => Memory::Local,
-            Type::Void | Type::Scalar(_) | Type::Pointer { .. } => Memory::Register,
-        };
+    pub(super) fn variable(&mut self, name: &str, place: Place, ty: Type) -> Index {
         self.variables.push(Variable {
             name: name.to_owned(),
             place,
             ty,
-            in_memory,
-            initialization,
-            mutability: Mutability::Constant,
+            in_memory: matches!(ty, Type::Array { .. }),
+            has_value: false,
+            is_changed: false,
         });
         self.variables.len() - 1
     }
@@ -65,8 +52,7 @@ impl Checker {
                         } else {
                             Type::Pointer { to: scalar, access: Access::Mutable }
                         };
-                        let index =
-                            self.variable(&name.name, name.place, ty, Initialization::WithValue);
+                        let index = self.variable(&name.name, name.place, ty);
                         self.declare(&name.name, name.place, Meaning::Variable(index));
                     }
                 }
@@ -119,7 +105,7 @@ impl Checker {
                     return Ok(None);
                 }
                 let index = self.local(name, ty)?;
-                self.variables[index].initialization = Initialization::WithValue;
+                self.variables[index].has_value = true;
                 Ok(Some(StmtKind::Declare(index, Some(value))))
             }
             Some(Initial::List(values)) => {
@@ -137,14 +123,14 @@ impl Checker {
                     list.push(self.convert(value, Type::Scalar(scalar))?);
                 }
                 let index = self.local(name, ty)?;
-                self.variables[index].initialization = Initialization::WithValue;
+                self.variables[index].has_value = true;
                 Ok(Some(StmtKind::Fill(index, list)))
             }
         }
     }
 
     fn local(&mut self, name: &Declarator, ty: Type) -> Checked<Index> {
-        let index = self.variable(&name.name, name.place, ty, Initialization::Unset);
+        let index = self.variable(&name.name, name.place, ty);
         self.declare(&name.name, name.place, Meaning::Variable(index));
         if let Type::Array { of, extents, .. } = ty {
             let bytes = extents.elements() * u64::from(of.bytes()) + u64::from(self.local_bytes);
@@ -352,7 +338,7 @@ impl Checker {
             && let Some(Meaning::Variable(index)) = self.meaning(name)
             && let Type::Scalar(to) = self.variables[index].ty
         {
-            self.variables[index].in_memory = Memory::Local;
+            self.variables[index].in_memory = true;
             return Ok(Expr {
                 place,
                 ty: Type::Pointer { to, access: Access::Mutable },

@@ -18,13 +18,6 @@ pub(super) enum Execution {
     Both,
 }
 
-/// Whether a kernel with faults is given to a device all the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Caution {
-    Refuse,
-    Insist,
-}
-
 impl Execution {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
         Ok(match params.text("execution")? {
@@ -105,13 +98,8 @@ fn asked(
     let launcher = usable(run, launcher).map_err(|reason| {
         DeviceError::NoDevice(format!("device {} cannot be used: {reason}", run.device))
     })?;
-    let caution = match run.params.bool("insist") {
-        Ok(true) => Caution::Insist,
-        Ok(false) | Err(_) => Caution::Refuse,
-    };
-    if let (Err(DeviceError::Harmful(reason)), Caution::Refuse) =
-        (require_harmless(machine), caution)
-    {
+    let insists = run.params.bool("insist").unwrap_or(false);
+    if let (Err(DeviceError::Harmful(reason)), false) = (require_harmless(machine), insists) {
         return Err(DeviceError::Harmful(format!(
             "{reason}; set insist = true to send it all the same, which may crash the driver"
         )));

@@ -1,16 +1,16 @@
 //! Homes of variables, addresses, and what is assigned to.
 
 use crate::bytecode::{
-    Address, IndexOperand, InitialValue, Instr, MaskOp, Reg, Uniformity, VariableHome, address,
+    Address, IndexOperand, InitialValue, Instr, MaskOp, Reg, VariableHome, address,
 };
 use crate::lower::{Lowering, Residence};
-use crate::typed_ast::{CompoundOp, Expr, Kind, Mutability, Target, Variable, YieldedValue};
+use crate::typed_ast::{CompoundOp, Expr, Kind, Target, Variable, YieldedValue};
 use crate::types::{Scalar, Type};
 
 impl Lowering<'_> {
     pub(super) fn local_at(&mut self, offset: u32) -> Address {
         let pointer = self.preset(InitialValue::Wide(address::local(offset)));
-        Address { pointer, index: IndexOperand::Nothing, base: Uniformity::Uniform }
+        Address { pointer, index: IndexOperand::Nothing, uniform: true }
     }
 
     pub(super) fn zero(&mut self, scalar: Scalar) -> Reg {
@@ -71,7 +71,7 @@ impl Lowering<'_> {
                 let into = self.wide.take();
                 self.emit(Instr::Offset { into, at: inner, bytes: element(base.ty) });
                 let index = IndexOperand::Nothing;
-                inner = Address { pointer: into, index, base: Uniformity::Any };
+                inner = Address { pointer: into, index, uniform: false };
             }
             if matches!(index.kind, Kind::Whole(0)) {
                 return inner;
@@ -85,11 +85,7 @@ impl Lowering<'_> {
         } else {
             matches!(address.kind, Kind::Shared(_) | Kind::Local(_))
         };
-        Address {
-            pointer: self.value(address),
-            index: IndexOperand::Nothing,
-            base: if fixed { Uniformity::Uniform } else { Uniformity::Any },
-        }
+        Address { pointer: self.value(address), index: IndexOperand::Nothing, uniform: fixed }
     }
 
     /// A value that is to last while an address is worked out, which may change the variable it was read from.
@@ -99,7 +95,7 @@ impl Lowering<'_> {
         let own = |(residence, variable): (&Residence, &Variable)| {
             residence.home.register() == Some(from)
                 && variable.ty.is_wide() == value.ty.is_wide()
-                && variable.mutability == Mutability::Changed
+                && variable.is_changed
         };
         if !address.changes_values() || !self.homes.iter().zip(variables).any(own) {
             return from;
@@ -171,7 +167,7 @@ impl Lowering<'_> {
             (CompoundOp::Advance, _) => {
                 let into = own.unwrap_or_else(|| self.register(ty));
                 let index = IndexOperand::new(value.ty, operand);
-                let at = Address { pointer: old, index, base: Uniformity::Any };
+                let at = Address { pointer: old, index, uniform: false };
                 self.emit(Instr::Offset { into, at, bytes: element(ty) });
                 into
             }

@@ -1,7 +1,7 @@
 //! Loads and stores of 32 lanes: where each reaches, what that moves, what is wrong with it; and the short way for lanes
 //! that stand side by side.
 
-use crate::bytecode::{Address, IndexOperand, Reg, Uniformity, WARP, address};
+use crate::bytecode::{Address, IndexOperand, Reg, WARP, address};
 use crate::machine::counters::{Moved, moved, replays};
 use crate::machine::execute::Executor;
 use crate::machine::fault::Fault;
@@ -51,7 +51,7 @@ impl Executor<'_> {
     /// The row that all lanes reach one after the other, if they do.
     #[inline(always)]
     fn row(&self, at: Address, ty: Scalar) -> Option<Row> {
-        if self.warp.mask != u32::MAX || ty.bytes() != 4 || at.base != Uniformity::Uniform {
+        if self.warp.mask != u32::MAX || ty.bytes() != 4 || !at.uniform {
             return None;
         }
         let (first, follow) = match at.index {

@@ -1,9 +1,7 @@
 //! Functions and statements: the entry point, and helpers, each once for the arrays it is given.
 
 use crate::diagnostic::Place;
-use crate::typed_ast::{
-    Expr, Function, Kind, Memory, Mutability, Program, Stmt, StmtKind, Target, Test, each,
-};
+use crate::typed_ast::{Expr, Function, Kind, Program, Stmt, StmtKind, Target, Test, each};
 use crate::types::{Scalar, Type};
 use crate::wgsl::names::Fragment;
 use crate::wgsl::{Module, Root, Translated, Variant, refuse, type_name};
@@ -101,8 +99,7 @@ impl Writer<'_, '_> {
     /// `var` for what may change later, else `let`.
     fn word(&self, index: usize) -> &'static str {
         let variable = &self.function.variables[index];
-        let fixed =
-            variable.mutability == Mutability::Constant && variable.in_memory == Memory::Register;
+        let fixed = !variable.is_changed && !variable.in_memory;
         if fixed { "let" } else { "var" }
     }
 

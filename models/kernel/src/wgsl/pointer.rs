@@ -12,15 +12,8 @@ use crate::wgsl::{Root, Translated, refuse, type_name};
 pub(super) struct MemoryRef {
     pub(super) name: String,
     pub(super) of: Scalar,
-    pub(super) atomic: Atomics,
-}
-
-/// How a spot must be reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Atomics {
-    No,
-    /// Some atomic works on its array, so that every access is one.
-    Yes,
+    /// Whether some atomic works on its array, so that every access is one.
+    pub(super) atomic: bool,
 }
 
 impl Writer<'_, '_> {
@@ -171,7 +164,7 @@ impl Writer<'_, '_> {
                 );
             }
         };
-        let atomic = if self.module.atomic.contains(&root) { Atomics::Yes } else { Atomics::No };
+        let atomic = self.module.atomic.contains(&root);
         Ok(MemoryRef { name, of: to, atomic })
     }
 
@@ -227,22 +220,22 @@ impl MemoryRef {
 
     pub(super) fn load(&self) -> Fragment {
         match (self.atomic, self.of) {
-            (Atomics::No, _) => Fragment::atom(self.name.clone()),
-            (Atomics::Yes, Scalar::Float) => {
+            (false, _) => Fragment::atom(self.name.clone()),
+            (true, Scalar::Float) => {
                 Fragment::atom(format!("bitcast<f32>(atomicLoad(&{}))", self.name))
             }
-            (Atomics::Yes, _) => Fragment::atom(format!("atomicLoad(&{})", self.name)),
+            (true, _) => Fragment::atom(format!("atomicLoad(&{})", self.name)),
         }
     }
 
     fn store(&self, writer: &mut Writer<'_, '_>, value: &Fragment) {
         let (name, value) = (&self.name, &value.text);
         writer.line(&match (self.atomic, self.of) {
-            (Atomics::No, _) => format!("{name} = {value};"),
-            (Atomics::Yes, Scalar::Float) => {
+            (false, _) => format!("{name} = {value};"),
+            (true, Scalar::Float) => {
                 format!("atomicStore(&{name}, bitcast<u32>({value}));")
             }
-            (Atomics::Yes, _) => format!("atomicStore(&{name}, {value});"),
+            (true, _) => format!("atomicStore(&{name}, {value});"),
         });
     }
 }
@@ -320,14 +313,14 @@ impl Writer<'_, '_> {
         let (spot, value) = match target {
             Target::Variable(index) => {
                 let name = self.locals[*index].clone();
-                (MemoryRef { name, of, atomic: Atomics::No }, self.value(value)?)
+                (MemoryRef { name, of, atomic: false }, self.value(value)?)
             }
             Target::Memory(address) => {
                 let value = self.value_before(value, address)?;
                 (self.place(address)?, value)
             }
         };
-        let plain = spot.atomic == Atomics::No && !operation.is_shift() && of == common_type;
+        let plain = !spot.atomic && !operation.is_shift() && of == common_type;
         if plain && yields == YieldedValue::New {
             let sign = sign(operation);
             self.line(&format!("{} {sign}= {};", spot.name, value.text));
