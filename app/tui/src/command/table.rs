@@ -45,7 +45,7 @@ macro_rules! table {
 pub const TABLE: &[Binding] = table! {
     Run: [Char(' ')] in READING, needs [Lab, Free], rank First =>
         "run/pause",
-        "start the lab, pause it, go on; in a picture that has steps let them go on by themselves, or pause them";
+        "start, pause or resume the lab; in a picture with steps, play or pause them";
     Enter: [Enter] in &[Course], rank First =>
         "open", "open the lesson";
     Enter: [Enter] in &[Text], needs [Activity], rank First =>
@@ -59,15 +59,15 @@ pub const TABLE: &[Binding] = table! {
     More: [Right, Char('+'), Char('=')] in &[Lab], needs [Knob] =>
         "more", "turn the marked knob up";
     SwitchSide: [Tab] in READING, rank First =>
-        "side", "go from the text to the knobs, to the chosen picture, and back to the text";
+        "side", "move the focus: text, knobs, chosen picture";
     PreviousSide: [BackTab] in READING, rank Rare =>
         "side back",
-        "go the other way round: from the text to the picture, to the knobs, to the text";
+        "move the focus backwards: text, chosen picture, knobs";
     Inspect(Inspect::Left): [Left] in &[Picture], needs [Picture] =>
         "cursor",
-        "move the mark of the picture left; in charts the cursor of all at once; in a picture that has steps one back";
+        "move the mark left; in charts the cursor of all charts; in a picture with steps, one step back";
     Inspect(Inspect::Right): [Right] in &[Picture], needs [Picture], rank Rare =>
-        "cursor", "move the mark or the cursor right; in a picture that has steps one on";
+        "cursor", "move the mark or the cursor right; in a picture with steps, one step forward";
     Sort: [Enter] in &[Picture], needs [Table], rank First =>
         "sort",
         "sort the table by the marked column, the smallest first; again, the largest; again, not at all";
@@ -77,198 +77,198 @@ pub const TABLE: &[Binding] = table! {
         "fold all", "fold all groups of the graph, or unfold them";
     Inspect(Inspect::NextPoint): [Char('.')] in &[Text, Lab], needs [Points], rank First =>
         "step on",
-        "go a step of the graph, the kernel or the messages on, from the text and the knobs";
+        "step forward in the graph, kernel or messages while the focus is elsewhere";
     Inspect(Inspect::PreviousPoint): [Char(',')] in &[Text, Lab], needs [Points] =>
         "step back",
-        "go a step of the graph, the kernel or the messages back, from the text and the knobs";
+        "step back in the graph, kernel or messages while the focus is elsewhere";
     Walk(Goal::Line, Forward): [Char(')')] in READING, needs [Kernel] =>
-        "next line", "go on in the kernel until the warp comes to another line";
+        "next line", "run the kernel to the warp's next source line";
     Walk(Goal::Line, Backward): [Char('(')] in READING, needs [Kernel], rank Rare =>
-        "previous line", "go back in the kernel to where the warp came to a line";
+        "previous line", "go back in the kernel to the warp's previous source line";
     Walk(Goal::Barrier, Forward): [Char('}')] in READING, needs [Kernel] =>
-        "next barrier", "go on in the kernel until a block has passed a barrier";
+        "next barrier", "run the kernel until a block has passed a barrier";
     Walk(Goal::Barrier, Backward): [Char('{')] in READING, needs [Kernel], rank Rare =>
-        "previous barrier", "go back in the kernel to where a block had passed a barrier";
+        "previous barrier", "go back in the kernel to the previous passed barrier";
     Walk(Goal::Problem, Forward): [Char('*')] in READING, needs [Kernel] =>
-        "next problem", "go on in the kernel until something goes wrong";
+        "next problem", "run the kernel to the next fault";
     Walk(Goal::Problem, Backward): [Char('#')] in READING, needs [Kernel], rank Rare =>
-        "previous problem", "go back in the kernel to where something went wrong";
+        "previous problem", "go back in the kernel to the previous fault";
     Breakpoint: [Char('H')] in &[Picture], needs [Kernel], rank Rare =>
-        "breakpoint", "set a breakpoint on the marked line of the kernel, or take it away";
+        "breakpoint", "set or remove a breakpoint on the marked line of the kernel";
     Walk(Goal::Breakpoint, Forward): [Char('N')] in READING, needs [Kernel], rank Rare =>
-        "run on", "go on in the kernel until a warp comes to a breakpoint";
+        "run on", "run the kernel to the next breakpoint";
     Walk(Goal::Breakpoint, Backward): [Char('B')] in READING, needs [Kernel], rank Rare =>
-        "run back", "go back in the kernel to where a warp came to a breakpoint";
+        "run back", "go back in the kernel to the previous breakpoint";
     Choose(NextLane): [Char('a')] in READING, needs [Kernel], rank Rare =>
-        "lane", "look at the next lane of the kernel's warp";
+        "lane", "show the next lane of the kernel's warp";
     Choose(PreviousLane): [Char('A')] in READING, needs [Kernel], rank Rare =>
-        "previous lane", "look at the previous lane";
+        "previous lane", "show the previous lane of the kernel's warp";
     Choose(NextWarp): [Char('W')] in READING, needs [Kernel], rank Rare =>
         "warp",
-        "look at the next warp of the kernel's block and follow it; 0 follows the warp that goes";
+        "show the next warp of the kernel's block and follow it; 0 follows the running warp";
     Choose(NextBlock): [Char('b')] in READING, needs [Kernel], rank Rare =>
-        "block", "look at the kernel's next block and follow its warp";
+        "block", "show the kernel's next block and follow its warp";
     Choose(PreviousBlock): [Char('D')] in READING, needs [Kernel], rank Rare =>
-        "previous block", "look at the kernel's previous block and follow its warp";
+        "previous block", "show the kernel's previous block and follow its warp";
     Choose(NextVariable): [Char('V')] in READING, needs [Kernel], rank Rare =>
         "variable", "show the kernel's next variable in each lane";
     FilterRows: [Char('/')] in &[Picture], needs [Table] =>
         "filter", "show the rows with a text, or with a value that compares, such as memory > 20";
     Inspect(Inspect::Closer): [Char('+'), Char('=')] in &[Picture], needs [Space] =>
         "closer",
-        "show half as many steps, about the cursor or the newest; in a graph larger boxes";
+        "show half as many steps, around the cursor or the newest; in a graph, larger boxes";
     Inspect(Inspect::Wider): [Char('-')] in &[Picture], needs [Space] =>
-        "wider", "show twice as many steps; in a graph smaller boxes";
+        "wider", "show twice as many steps; in a graph, smaller boxes";
     Inspect(Inspect::Fit): [Char('0')] in &[Picture], needs [Parts] =>
         "all/follow",
-        "show all steps, or follow the newest; in a graph follow the walk again; in a kernel the warp that goes";
+        "show all steps, or follow the newest; in a graph, follow the walk again; in a kernel, the running warp";
     Inspect(Inspect::LogAxis): [Char('l')] in &[Picture], needs [Chart] =>
-        "log", "make the axis of values logarithmic, or linear again";
+        "log", "switch the value axis between logarithmic and linear";
     Inspect(Inspect::Smooth): [Char('m')] in &[Picture], needs [Smooth] =>
         "smooth",
-        "smooth the curves, or show them as they are; noisy ones begin smoothed, the raw curve behind; in a timeline colour by label, such as the microbatch, or by kind";
+        "smooth the curves or show them raw; noisy ones begin smoothed over the raw curve; in a timeline, colour by label, such as the microbatch, or by kind";
     EarlierRuns: [Char('o')] in &[Lab, Picture], needs [EarlierRun] =>
-        "earlier runs", "put the newest earlier run, all, or none behind the curves";
+        "earlier runs", "draw the newest earlier run, all, or none behind the curves";
     Inspect(Inspect::PreviousPoint): [Char(',')] in &[Picture], needs [Points], rank Rare =>
         "previous point",
-        "move the cursor to the previous recorded step, or go a step of a graph or a kernel back";
+        "move the cursor to the previous recorded step, or step back in a graph or kernel";
     Inspect(Inspect::NextPoint): [Char('.')] in &[Picture], needs [Points], rank Rare =>
         "next point",
-        "move the cursor to the next recorded step, or go a step of a graph or a kernel on";
+        "move the cursor to the next recorded step, or step forward in a graph or kernel";
     Inspect(Inspect::Earlier): [Char('<')] in &[Picture], needs [Parts], rank Rare =>
         "earlier steps",
-        "show earlier steps; in a graph select a box further left; in a kernel back to the end of a block";
+        "show earlier steps; in a graph, select a box further left; in a kernel, go back to the end of a block";
     Inspect(Inspect::Later): [Char('>')] in &[Picture], needs [Parts], rank Rare =>
         "later steps",
-        "show later steps, at the last one the chart follows the run; in a graph select a box further right; in a kernel on to the end of a block";
+        "show later steps, at the last one follow the run; in a graph, select a box further right; in a kernel, go on to the end of a block";
     Help: [Char('?')] in &[Course, Text, Lab, Picture, Help, Presets, Records, Line], rank Kept =>
         "help", "show all keys, or leave them";
     Palette: [Char(':'), Ctrl('p')] in PAGES, rank First =>
         "find", "find a command, lesson, lab or run by some of its letters";
     Back: [Esc, Char('q')] in &[Text, Lab, Picture, Help, Presets, Records], rank Kept =>
         "back",
-        "back to the course, or out of what lies over the page; runs stop, answers are kept";
+        "return to the course, or close what lies over the page; runs stop, answers are kept";
     Back: [Esc, Enter, Char('q'), Char('y')] in &[Line], rank Kept =>
-        "back", "leave the line; it stays in the clipboard";
+        "back", "close the line; it stays in the clipboard";
     Back: [Esc] in &[Palette], rank Kept =>
-        "back", "leave the palette; nothing is done";
+        "back", "close the palette without doing anything";
     Enter: [Enter] in &[Presets], rank First =>
-        "take it", "turn the knobs to the marked preset";
+        "apply", "turn the knobs to the marked preset";
     Enter: [Enter] in &[Palette], rank First =>
-        "do it", "do or open what is marked in the palette";
+        "open", "run or open the marked entry";
     Quit: [Char('q'), Esc] in &[Course], rank Kept =>
         "quit", "leave mlsys";
     Step: [Char('s')] in READING, needs [Lab, Steps, Free] =>
-        "step", "do one step, then pause";
+        "step", "run one step, then pause";
     Steps: [Char('S')] in READING, needs [Lab, Steps, Free] =>
-        "n steps", "do as many steps as you type, then pause";
+        "n steps", "run a typed number of steps, then pause";
     ToTheEnd: [Char('E')] in READING, needs [Lab, Steps, Free] =>
-        "to the end", "go on to the last step at full speed";
+        "to the end", "run to the last step at full speed";
     Freeze: [Char('F')] in READING, needs [Lab, Steps, Reported] =>
-        "freeze", "keep the pictures as they are while the run goes on; again lets them catch up";
+        "freeze", "freeze the pictures while the run continues; again lets them catch up";
     Undo: [Char('u')] in READING, needs [Lab, Turned] =>
-        "undo", "take the last turn of a knob back, live if the knob is";
+        "undo", "undo the last knob change, live if the knob is live";
     Redo: [Char('U')] in READING, needs [Lab, Undone] =>
-        "redo", "do the turn of a knob again that was taken back";
+        "redo", "redo the last undone knob change";
     Search: [Char('/')] in &[Text, Lab] =>
         "search",
-        "search the text; enter and down go to the next place, up to the previous one, esc stays there";
+        "search the text; enter and down go to the next match, up to the previous one, esc stays there";
     Search: [Char('/')] in &[Course] =>
         "search", "list the lessons with these words in title, id or subject";
     Glossary: [Char('K')] in PAGES =>
-        "glossary", "say what the terms on the screen mean";
+        "glossary", "explain the terms on the screen";
     Yes: [Char('y')] in &[Confirm], rank Kept =>
-        "yes", "do what is asked about; any other key does not";
+        "yes", "confirm; any other key cancels";
     Enter: [Enter] in &[Steps], rank Kept =>
-        "do them", "do the steps";
+        "run", "run that many steps";
     Enter: [Enter] in &[Search], rank Kept =>
-        "next", "go to the next place that has the words";
+        "next", "go to the next match";
     Enter: [Enter] in &[Filter], rank Kept =>
         "open", "open the marked lesson";
     Enter: [Enter] in &[Rows], rank Kept =>
         "filter", "show these rows only";
     Enter: [Enter] in &[Glossary], rank First =>
-        "show", "show the marked term by itself, or the related one that is marked";
+        "show", "show the marked term, or the marked related one";
     Enter: [Enter] in &[Weights], rank Kept =>
         "save", "save the weights in this file";
     Back: [Esc] in &[Confirm, Steps, Filter, Rows, Weights, Glossary], rank Kept =>
-        "back", "leave the question, the field or the glossary; nothing is done";
+        "back", "close the question, field or glossary without doing anything";
     Back: [Esc] in &[Search], rank Kept =>
-        "end here", "leave the search and stay where it led";
+        "stay", "close the search and stay there";
     Hint: [Char('h')] in &[Text], needs [Hint] =>
         "hint", "show one more hint for the marked question";
     Edit: [Char('t')] in READING, needs [Written] =>
-        "edit kernel", "write the shown lab's kernel and run it as it is written";
+        "edit kernel", "edit the lab's kernel and run it";
     Run: [Ctrl('s')] in &[Kernel], rank First =>
         "run",
-        "run the tests of the kernel that answers a question, or the lab with the kernel as it stands";
+        "run the question's tests on the kernel, or run the lab with it";
     Back: [Esc] in &[Kernel], rank Kept =>
-        "leave", "leave the kernel; its text is kept";
+        "leave", "close the editor; the text is kept";
     Undo: [Ctrl('u')] in &[Kernel], rank First =>
-        "undo", "take the last change of the text back";
+        "undo", "undo the last change of the text";
     Redo: [Ctrl('r')] in &[Kernel] =>
-        "redo", "do the change again that was taken back";
+        "redo", "redo the last undone change";
     NextComplaint: [Ctrl('n')] in &[Kernel] =>
-        "next error", "go to the next thing that is wrong with the text";
+        "next error", "go to the next error in the text";
     Outside: [Ctrl('o')] in &[Kernel] =>
         "own editor", "open the text in the editor that VISUAL or EDITOR names";
     Hint: [Ctrl('t')] in &[Kernel], needs [Hint] =>
-        "hint", "show one more hint for the question that the kernel answers";
+        "hint", "show one more hint for the question";
     Reset: [Ctrl('b')] in &[Kernel] =>
-        "begin again", "go back to the text that stood there at first; undo brings yours back";
+        "begin again", "return to the original text; undo restores yours";
     Select: [Ctrl(' ')] in &[Kernel], rank Rare =>
         "select",
-        "begin a selection, which moving extends, or end it; shift and the arrows select too";
+        "begin or end a selection; shift and the arrows select too";
     Cut: [Ctrl('x')] in &[Kernel] =>
-        "cut", "take out the selection, or the whole line";
+        "cut", "cut the selection, or the whole line";
     CopyText: [Ctrl('y')] in &[Kernel], rank Rare =>
         "copy", "copy the selection, or the whole line";
     PasteText: [Ctrl('v')] in &[Kernel] =>
-        "paste", "put in what was cut or copied last";
+        "paste", "paste what was cut or copied last";
     Help: [Ctrl('g')] in &[Kernel], rank Kept =>
         "help", "show all keys, or leave them";
     Palette: [Ctrl('p')] in &[Kernel], rank Rare =>
         "find", "find a command, lesson, lab or run by some of its letters";
     NextPanel: [Char('v')] in READING, needs [OtherPicture] =>
-        "view", "show the lab's next picture large";
+        "view", "enlarge the lab's next picture";
     FullScreen: [Char('z')] in READING, needs [Picture] =>
-        "full screen", "give the whole screen to the chosen picture; again, or esc, takes it back";
+        "full screen", "show the chosen picture on the whole screen; again, or esc, ends that";
     Export: [Char('e')] in READING, needs [Picture], rank Rare =>
         "export", "write the chosen picture as SVG and its values as CSV into the data folder";
     SaveWeights: [Ctrl('s')] in READING, needs [Lab, Weights], rank Rare =>
         "save weights",
-        "save what the run that has ended learned: as .safetensors, which model_from of another lab and other programs open, or as .bpk";
+        "save the weights of the finished run: as .safetensors, which model_from of another lab and other programs read, or as .bpk";
     Tempo: [Char('f')] in READING =>
-        "full speed", "run at full speed, or again at a pace that can be watched";
+        "full speed", "run at full speed, or again at a visible pace";
     Words: [Char('w')] in READING, needs [Lab] =>
-        "in words", "say the pictures in words, or draw them again";
+        "in words", "describe the pictures in words, or draw them again";
     NextLab: [Char(']')] in READING, needs [OtherLab] =>
         "next lab", "show the lesson's next lab";
     PreviousLab: [Char('[')] in READING, needs [OtherLab], rank Rare =>
         "previous lab", "show the lesson's previous lab";
     Stop: [Char('x')] in READING, needs [Running] =>
-        "stop", "end the run and keep what it has shown";
+        "stop", "stop the run and keep its results";
     Reset: [Char('R')] in READING, needs [Lab, Changed] =>
-        "reset", "end the run and put the knobs back; the last run stays as a dim curve";
+        "reset", "stop the run and reset the knobs; the last run stays as a dim curve";
     Instructor: [Char('i')] in READING, needs [Instructor], rank Rare =>
         "instructor", "show notes, answers and settings that students do not see, or hide them";
     Problems: [Char('!')] in ALL, needs [Problems], rank Rare =>
-        "problems", "show all that is wrong with the lesson file that is previewed";
+        "problems", "list the errors of the previewed lesson file";
     Device: [Char('d')] in PAGES, needs [Devices] =>
         "device", "use the next usable device for new runs";
     Presets: [Char('P')] in READING, needs [Lab, Preset] =>
-        "presets", "choose among settings of the lab that are worth looking at";
+        "presets", "choose a preset of the lab";
     Mouse: [Char('M')] in PAGES, rank Rare =>
         "mouse",
-        "let the mouse choose and scroll, or give it back to the terminal for selecting text";
+        "capture the mouse to choose and scroll, or release it to select text in the terminal";
     CopyLine: [Char('y')] in &[Course, Text, Lab, Picture] =>
-        "copy line", "copy the command line that opens what is on the screen, and show it";
+        "copy line", "copy and show the command line that opens this screen";
     PreviousActivity: [Char('p')] in READING, needs [Activities], rank Rare =>
         "previous", "go to the previous prediction, lab or question";
     Move(Up): [Up, Char('k')] in PAGES, rank Rare =>
-        "up", "scroll up, or mark the lesson, the knob or the picture's part above";
+        "up", "scroll up, or mark the lesson, knob or part of the picture above";
     Move(Down): [Down, Char('j')] in PAGES, rank Rare =>
-        "down", "scroll down, or mark the lesson, the knob or the picture's part below";
+        "down", "scroll down, or mark the lesson, knob or part of the picture below";
     Move(PageUp): [PageUp, Ctrl('u')] in PAGES, rank Rare =>
         "page up", "half a screen up";
     Move(PageDown): [PageDown, Ctrl('d')] in PAGES, rank Rare =>
@@ -278,24 +278,24 @@ pub const TABLE: &[Binding] = table! {
     Move(Bottom): [End, Char('G')] in PAGES, rank Rare =>
         "bottom", "to the bottom";
     Move(Up): [Up, Ctrl('p')] in LISTS, rank Rare =>
-        "up", "mark another entry, or go to the previous place";
+        "up", "mark the entry above, or go to the previous match";
     Move(Down): [Down, Ctrl('n')] in LISTS, rank Rare =>
-        "down", "mark another entry, or go to the next place";
+        "down", "mark the entry below, or go to the next match";
     Move(PageUp): [PageUp] in LISTS, rank Rare =>
-        "page up", "mark an entry further away";
+        "page up", "mark an entry one screen further";
     Move(PageDown): [PageDown] in LISTS, rank Rare =>
-        "page down", "mark an entry further away";
+        "page down", "mark an entry one screen further";
     Records: [Char('r')] in &[Text, Lab, Picture, Records], needs [Lab], rank Rare =>
         "recorded",
-        "list recorded runs of this lab: to put one behind the curves, or to replay one; or leave the list";
+        "list recorded runs of this lab, to draw one behind the curves or to replay it; or close the list";
     Enter: [Enter] in &[Records], rank First =>
-        "behind curves", "put the marked run behind the curves";
+        "behind curves", "draw the marked run behind the curves";
     Run: [Char(' ')] in &[Records], rank First =>
         "replay", "replay the marked run; f changes its speed";
     Quit: [Ctrl('c')] in &Place::ALL, rank Rare =>
         "quit", "leave mlsys from anywhere";
     Suspend: [Ctrl('z')] in &Place::ALL, rank Rare =>
-        "suspend", "stop as a job of the shell; fg brings it back";
+        "suspend", "suspend as a job of the shell; fg resumes it";
 };
 
 /// The pages, as against what lies over them.

@@ -77,7 +77,7 @@ fn help_and_words_leave_no_trace() {
     let mut bench = Bench::in_lesson((120, 40));
     bench.keys("  «trained»");
     let before = bench.screen();
-    for (key, text) in [("?", "start the lab, pause it, go on"), ("w", "loss-curve: ")] {
+    for (key, text) in [("?", "start, pause or resume the lab"), ("w", "loss-curve: ")] {
         bench.follow(&[(key, text)]);
         bench.keys(key);
         assert_eq!(bench.screen(), before);
@@ -87,7 +87,7 @@ fn help_and_words_leave_no_trace() {
 #[test]
 fn commands_are_found_by_some_letters_and_done() {
     Bench::in_lesson((120, 40))
-        .follow(&[(":wrds", "say the pictures in words"), ("\n  «trained»", "loss-curve: ")]);
+        .follow(&[(":wrds", "describe the pictures in words"), ("\n  «trained»", "loss-curve: ")]);
     // Letters are typed and not obeyed; ctrl-c leaves even from a field.
     Bench::in_lesson((120, 40)).follow(&[
         (":q?dx ", " : q?dx | does nothing"),
