@@ -17,7 +17,6 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Folders of the workspace's members, from its manifest.
 fn members() -> Vec<PathBuf> {
     let manifest: toml::Table =
         fs::read_to_string(root().join("Cargo.toml")).unwrap().parse().unwrap();

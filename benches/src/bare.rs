@@ -196,7 +196,6 @@ fn pieces(examples: &Examples, device: &Device) -> Vec<(Inputs, Tensor<1, Int>)>
     pieces.map(|piece| batch(examples, piece, device)).collect()
 }
 
-/// Inputs and labels on the device.
 fn batch(examples: &Examples, indices: &[usize], device: &Device) -> (Inputs, Tensor<1, Int>) {
     let batch = examples.gather(indices);
     let shape = [batch.rows, batch.columns];

@@ -149,7 +149,6 @@ pub fn terminal<W: io::Write>(writer: W) -> io::Result<Terminal<CrosstermBackend
 pub const LESSON_HEAD: &str =
     "+++\nformat = 1\nid = \"bench/lesson\"\ntitle = \"Bench\"\nminutes = 1\n+++\n# Bench\n\n";
 
-/// The workbench at a lesson of these directives.
 pub fn workbench(
     directives: &str,
     registry: &'static Registry,

@@ -89,7 +89,6 @@ impl Round {
     }
 }
 
-/// A part's work, as a sum of what it makes.
 type Work<'a> = Box<dyn Fn() -> Tensor<1> + 'a>;
 
 struct Inputs {

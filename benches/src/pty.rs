@@ -49,7 +49,6 @@ pub struct Screen {
     started: Instant,
 }
 
-/// A frame that has arrived.
 pub struct Frame {
     /// When its last byte came.
     pub at: Instant,

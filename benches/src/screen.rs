@@ -39,7 +39,6 @@ pub struct Options {
     pub frames: u32,
 }
 
-/// Points that each chart begins with.
 const POINTS: [u64; 3] = [1000, 100_000, 1_000_000];
 /// Steps between two frames: those of a fast run at thirty frames a second.
 const STEPS: u64 = 100;
@@ -75,7 +74,6 @@ fn figures(points: u64, name: &str, frames: &[Frame]) -> [Sample; 3] {
     ]
 }
 
-/// What one frame cost.
 struct Frame {
     /// Taking in what the run has said since the frame before.
     taken: Duration,

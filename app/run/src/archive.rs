@@ -38,7 +38,6 @@ const TIME: u64 = 946_684_800;
 /// The size of a tar header, and the multiple that contents are padded to.
 const BLOCK: usize = 512;
 
-/// Why an archive is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArchiveError {
     #[error("it is no gzip file")]
@@ -108,7 +107,6 @@ fn read(bytes: &[u8], name: &str) -> Result<CourseFiles, ArchiveError> {
         .collect())
 }
 
-/// Decompresses one gzip member, up to the limit.
 fn decompress(packed: &[u8]) -> Result<Vec<u8>, ArchiveError> {
     if !packed.starts_with(&[0x1f, 0x8b]) {
         return Err(ArchiveError::NotGzip);
@@ -236,7 +234,6 @@ pub struct Contents {
     pub sha256: String,
 }
 
-/// A packed archive.
 pub struct Packed {
     pub bytes: Vec<u8>,
     /// The SHA-256 of its manifest, which holds those of all files.
@@ -260,7 +257,6 @@ impl Manifest {
         Ok(Packed { bytes: compress(entries)?, hash: sha256(list.as_bytes()) })
     }
 
-    /// The manifest among an archive's entries.
     fn find(entries: &[(String, &[u8])]) -> Result<Self, ArchiveError> {
         /// Read first, so that an archive of a later format is named as one.
         #[derive(Deserialize)]
@@ -277,7 +273,6 @@ impl Manifest {
         serde_json::from_slice(list).map_err(bad)
     }
 
-    /// Compares an archive's entries with the manifest.
     fn verify(&self, entries: &[(String, &[u8])]) -> Result<(), ArchiveError> {
         for (path, bytes) in entries.iter().filter(|(path, _)| path != MANIFEST) {
             let entry = path.clone();

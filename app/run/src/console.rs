@@ -38,7 +38,6 @@ impl Console {
         }
     }
 
-    /// A console that prints nothing.
     pub fn silent() -> Self {
         Self {
             out: Box::new(io::sink()),
@@ -91,7 +90,6 @@ impl Console {
         }
     }
 
-    /// Takes the line of progress off the screen.
     pub fn clear_progress(&mut self) {
         if let Progress::Drawn(Some(_)) = self.progress {
             let _ = write!(self.err, "\r\x1b[K");
@@ -107,7 +105,6 @@ impl Console {
     }
 }
 
-/// Lines of a result that are written as they come.
 impl Write for Console {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.out.write(bytes)

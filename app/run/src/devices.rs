@@ -91,7 +91,6 @@ impl Devices {
     }
 }
 
-/// The lab that measures the rate.
 const LAB: &str = "device-peak";
 
 const METRIC: &str = "peak_flops_per_second";

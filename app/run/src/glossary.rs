@@ -13,13 +13,11 @@ use mlsys_lab::nearest::nearest;
 use mlsys_lesson::Lesson;
 use serde::Deserialize;
 
-/// The built-in vocabulary as text.
 const TEXT: &str = include_str!("../../../assets/glossary.toml");
 
 static BUILTIN: LazyLock<Result<Arc<Glossary>, toml::de::Error>> =
     LazyLock::new(|| Glossary::parse(TEXT).map(Arc::new));
 
-/// A term of the vocabulary.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Term {
@@ -29,7 +27,6 @@ pub struct Term {
     pub aliases: Vec<String>,
     /// What it is, in one to three sentences.
     pub about: String,
-    /// The lesson that teaches it.
     pub lesson: String,
     /// Related terms, by name.
     #[serde(default)]
@@ -157,7 +154,6 @@ impl Glossary {
     }
 }
 
-/// An occurrence of a term in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occurrence {
     pub range: Range<usize>,
@@ -322,7 +318,6 @@ fn folded(word: &str) -> String {
     folded
 }
 
-/// Writes a word in lower case.
 fn fold_into(folded: &mut String, word: &str) {
     folded.clear();
     folded.extend(word.chars().flat_map(char::to_lowercase));

@@ -34,7 +34,6 @@ pub struct Library {
 }
 
 impl Library {
-    /// The built-in course.
     pub fn built_in(registry: &'static Registry) -> Self {
         let file = |(path, text): &(&str, &str)| {
             let file = CourseFile {
@@ -181,7 +180,6 @@ impl Library {
         valid(read, console)
     }
 
-    /// All lessons of the course, to be run.
     pub fn all(&self, console: &mut Console) -> Result<Vec<Lesson>, Failure> {
         let mut parsed = self.parsed();
         let lessons = std::mem::take(&mut parsed.lessons);

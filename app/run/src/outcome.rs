@@ -11,7 +11,6 @@ use mlsys_lab::report::RunData;
 
 use crate::process::{self, Exit};
 
-/// How a run ended.
 #[derive(Debug)]
 pub enum Outcome {
     /// It did all its steps, or diverged, which is a result.
@@ -43,7 +42,6 @@ impl Outcome {
     }
 }
 
-/// A run that has ended, with everything it reported.
 #[derive(Debug)]
 pub struct CompletedRun {
     pub data: RunData,

@@ -21,13 +21,10 @@ pub enum Exit {
     Interrupted,
     /// Something was typed wrong, or a lesson is not valid.
     Usage,
-    /// A device that is needed is missing.
     DeviceMissing,
     /// A run failed: out of memory, device lost, too slow, not finite.
     RunFailed,
-    /// A check or an answer failed.
     CheckFailed,
-    /// All passed.
     Passed,
 }
 

@@ -166,7 +166,6 @@ fn description(about: &About<'_>, started: SystemTime) -> Json {
 pub struct Recording(Option<Record>);
 
 impl Recording {
-    /// Starts a record in the folder of all runs.
     pub fn start(&mut self, runs: &Path, about: &About<'_>) -> io::Result<()> {
         self.0 = Some(Record::start(runs, about)?);
         Ok(())

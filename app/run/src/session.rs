@@ -24,7 +24,6 @@ use crate::process::Interrupt;
 use crate::record::{About, Recording};
 use crate::sources::{Sources, WithArtifacts};
 
-/// What the names of the threads that run labs begin with.
 pub const RUN_THREAD: &str = "run-";
 
 /// Panels to be drawn. A frame costs the run time, some as much as many steps.
@@ -36,7 +35,6 @@ pub enum Panels {
     These(Vec<&'static str>),
 }
 
-/// A run that is going on or has ended.
 pub struct Session {
     commands: Sender<Command>,
     stop: Arc<AtomicBool>,
@@ -181,7 +179,6 @@ impl Sink for RunSink<'_> {
     }
 }
 
-/// A run to do here and now.
 pub struct RunRequest<'a> {
     /// What progress and messages call it.
     pub label: &'a str,

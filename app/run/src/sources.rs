@@ -39,7 +39,6 @@ pub struct Sources {
     pub earlier: Vec<Earlier>,
     /// The names of the other labs, its own included.
     pub others: Vec<String>,
-    /// The folder of recorded runs.
     pub runs: Option<PathBuf>,
     pub store: Store,
     /// Files that are being written; waited for before one is read.

@@ -145,7 +145,6 @@ impl Draft {
         Self { lesson: lesson.clone(), name: question.to_owned() }
     }
 
-    /// A lab's kernel, by the example that it began as.
     pub fn of_lab(lesson: &LessonId, lab: &str, example: &str) -> Self {
         Self { lesson: lesson.clone(), name: format!("{lab}.{example}") }
     }
@@ -168,7 +167,6 @@ pub struct Drafts {
 }
 
 impl Drafts {
-    /// The drafts of a course in the folder of all drafts.
     pub fn in_folder(folder: &Path, course: &CourseId) -> Self {
         Self { folder: folder.join(course.as_str()), temporary: false }
     }
@@ -273,7 +271,6 @@ fn create(stem: &Path, ending: &str) -> io::Result<File> {
     File::options().write(true).create_new(true).open(stem.with_extension(ending))
 }
 
-/// A name that every file system takes.
 fn file_name(name: &str) -> String {
     let letters = name.chars().take(LONGEST);
     let safe = letters.map(|c| match c {

@@ -185,7 +185,6 @@ impl Editor {
     }
 }
 
-/// What is known of the tests of a question's kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelTests {
     /// Its number; what comes of an earlier one is no longer wanted.

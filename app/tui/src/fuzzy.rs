@@ -20,7 +20,6 @@ const GAP: (i32, i32) = (6, 1);
 /// Letters before the first match that cost something.
 const LATE: usize = 12;
 
-/// Longest text that is searched, in letters.
 const LONGEST: usize = 512;
 /// Lists of places that letters share out among themselves.
 const LISTS: usize = 64;

@@ -89,7 +89,6 @@ fn knob_names(param: &Param, value: Option<&Value>) -> Vec<String> {
     }
 }
 
-/// The words of the line, as a program gets them.
 pub fn words(app: &App) -> Vec<String> {
     let mut words = vec!["mlsys".to_owned()];
     match &app.page {
@@ -159,7 +158,6 @@ fn typed(value: &Value) -> String {
     }
 }
 
-/// A word as shells read it back whole.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-+=:,./@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -24,7 +24,6 @@ pub enum Source {
     Shipped(usize),
 }
 
-/// A recorded run, as lists of them say it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordEntry {
     pub source: Source,

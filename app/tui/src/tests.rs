@@ -116,14 +116,12 @@ impl Bench {
         }
     }
 
-    /// Compares the screen with its file.
     pub fn compare(&self, page: &str) {
         let (width, height) = self.app.screen.size;
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tests/snapshots");
         snapshot::compare(folder, &format!("{page}-{width}x{height}"), &self.buffer());
     }
 
-    /// The open lesson, with a processor and a GPU found.
     pub fn in_lesson(size: (u16, u16)) -> Self {
         let mut bench = Self::new(size);
         bench.probed();
@@ -251,7 +249,6 @@ impl Bench {
         terminal.backend().buffer().clone()
     }
 
-    /// What the screen says, line by line.
     pub fn screen(&self) -> String {
         rows(&self.buffer()).join("\n")
     }

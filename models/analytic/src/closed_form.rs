@@ -42,7 +42,6 @@ pub struct ClosedForm {
 /// Computes the values that a file's formulas start from, and draws the panels that the file has no picture of.
 pub type Simulation = fn(&mut Run<'_>) -> Result<Simulated, LabError>;
 
-/// What a simulation found; a name that is missing is unset.
 #[derive(Debug, Default)]
 pub struct Simulated(BTreeMap<String, Value>);
 

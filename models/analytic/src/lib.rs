@@ -61,7 +61,6 @@ use mlsys_sim::lowering::Toolchain;
 pub use compute::graph::Graph;
 pub use gpu::lowering::Lowering;
 
-/// The simulations by the kinds of their files.
 const SIMULATIONS: [(&str, Simulation); 17] = [
     ("all-reduce", interconnect::all_reduce::run),
     ("bank-conflicts", gpu::bank_conflicts::run),

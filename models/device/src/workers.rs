@@ -18,7 +18,6 @@ pub use address::{Address, AddressError, Token, listening};
 #[cfg(feature = "remote")]
 pub use server::{Server, ServerEvent};
 
-/// The parameter that holds the addresses, separated by commas.
 pub const PARAM: &str = "worker_urls";
 
 pub const BUILD: &str =

@@ -17,7 +17,6 @@ const SOME: Arity = Some((1, 16));
 const ANY: Arity = Some((0, 64));
 
 crate::named_enum! {
-    /// A function that expressions can call.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Function {
         /// First value of a series.
@@ -28,7 +27,6 @@ crate::named_enum! {
         Min = "min",
         /// Greatest value of a series, or the greater of two numbers.
         Max = "max",
-        /// Arithmetic mean of a series.
         Mean = "mean",
         /// Middle value of a series, or the mean of the middle two.
         Median = "median",

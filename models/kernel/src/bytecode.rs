@@ -134,7 +134,6 @@ impl InitialValue {
     }
 }
 
-/// A variable for people who look.
 #[derive(Clone, Debug)]
 pub(crate) struct DebugVariable {
     pub(crate) name: String,
@@ -163,7 +162,6 @@ impl VariableHome {
     }
 }
 
-/// A kernel, ready to run.
 #[derive(Debug)]
 pub(crate) struct Code {
     pub(crate) name: String,

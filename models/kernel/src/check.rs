@@ -22,7 +22,6 @@ pub(super) const MOST_STATIC_SHARED: u32 = 48 * 1024;
 /// Bytes of arrays that one thread may keep to itself.
 pub(super) const MOST_LOCAL: u32 = 16 * 1024;
 
-/// Variables that every kernel has.
 const BUILTIN_NAMES: [&str; 5] = ["threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"];
 
 struct Reported;
@@ -210,7 +209,6 @@ impl Checker {
 /// How deep helpers may call helpers.
 pub(super) const DEEPEST_CALLS: u32 = 16;
 
-/// Whether every way through a statement returns.
 pub(super) fn returns(statement: &Statement) -> bool {
     if let StatementKind::Block(statements) = &statement.kind {
         statements.last().is_some_and(returns)

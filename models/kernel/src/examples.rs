@@ -173,7 +173,6 @@ impl Example {
         }
     }
 
-    /// The name of the buffer that the kernel is to fill.
     pub(crate) fn output(&self) -> &'static str {
         match self.problem {
             Problem::VectorAdd | Problem::Matmul => "C",

@@ -304,7 +304,6 @@ const LISTED: usize = 1024;
 /// Elements of a buffer that are reported.
 const SHOWN: usize = 4096;
 
-/// Reports the metrics of a machine that has ended.
 fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &[String]) {
     let mismatches = job.mismatches(machine);
     let cells: Vec<CellState> = outputs

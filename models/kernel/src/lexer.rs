@@ -288,7 +288,6 @@ fn real(written: &str) -> Option<Token> {
 /// Tokens a text may have once its names are replaced: names that stand for names that double are stopped here.
 const MOST_TOKENS: usize = 200_000;
 
-/// How deep names may stand for names.
 const DEEPEST: usize = 64;
 
 /// The tokens of a text with its constants put in, ending with [`Token::End`], and what is wrong with it.

@@ -11,7 +11,6 @@ use mlsys_lab::random;
 const MOST_ELEMENTS: usize = 1 << 22;
 const MOST_THREADS: u64 = 1 << 16;
 
-/// Why a recipe cannot be stepped through.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StartError {
     #[error(transparent)]
@@ -71,7 +70,6 @@ pub(super) fn recipe(source: &str, launch: &Launch, arguments: Vec<frame::Argume
     }
 }
 
-/// The arguments of a kernel with the contents of their buffers.
 pub(super) fn arguments(kernel: &Kernel, given: &[frame::Argument]) -> Vec<Argument> {
     let types = kernel.params().map(|(_, ty)| match ty {
         Type::Pointer { to, .. } => to,
@@ -88,7 +86,6 @@ pub(super) fn arguments(kernel: &Kernel, given: &[frame::Argument]) -> Vec<Argum
     given.iter().zip(types).map(argument).collect()
 }
 
-/// A buffer with contents of its own, as a recipe carries it.
 pub(super) fn buffer_argument(values: &Values) -> frame::Argument {
     if let Values::Poison(elements) = values {
         return frame::Argument::Buffer { elements: *elements, fill: Fill::Poison };

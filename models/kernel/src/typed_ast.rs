@@ -104,12 +104,10 @@ pub(crate) enum Kind {
     Variable(Index),
     Special(Special, Axis),
     WarpSize,
-    /// The address of shared memory.
     Shared(Index),
     /// The address of a local array or of a variable in local memory.
     Local(Index),
     Load(Box<Expr>),
-    /// An address offset by a number of elements.
     Offset(Box<Expr>, Box<Expr>),
     Distance(Box<Expr>, Box<Expr>),
     Convert(Box<Expr>),

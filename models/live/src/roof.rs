@@ -65,7 +65,6 @@ pub(crate) fn roofline<S: AsRef<str>>(
     scatter(axes, series, points, lines)
 }
 
-/// The chip of the table that a driver calls by this name.
 pub(crate) fn chip_of(device: &str) -> Option<&'static str> {
     let tables = Tables::builtin();
     let called = |chip: &&str| match tables.field("gpu", chip, "device_names") {

@@ -26,7 +26,6 @@ use mlsys_nn::divergence::DivergenceCheck;
 
 pub(crate) use mlsys_distributed::StepError;
 
-/// A lab of this crate: its schema, and what runs it.
 pub struct LiveLab {
     schema: Schema,
     run: Box<RunFn>,

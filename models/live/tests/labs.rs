@@ -14,7 +14,6 @@ use mlsys_lab::{Control, DeviceId, Lab, Params, Run, RunData, Settings, Tables};
 /// Back ends, comma-separated, that must be there: where this is set, a test that finds none fails.
 const EXPECTED: &str = "MLSYS_EXPECT_DEVICES";
 
-/// A short run of a lab.
 struct Short {
     kind: &'static str,
     /// Settings, with spaces between.

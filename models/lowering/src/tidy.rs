@@ -122,7 +122,6 @@ fn c_like(text: &str) -> Vec<String> {
     out
 }
 
-/// One argument a line.
 fn signature(line: &str, out: &mut Vec<String>) {
     let starts = ["(float", "(device", "(@"];
     let name = starts.iter().find_map(|start| line.find(start)).unwrap_or(0);

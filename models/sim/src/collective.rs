@@ -35,7 +35,6 @@ pub enum Action {
     Replace,
 }
 
-/// One message of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Message {
     pub from: usize,
@@ -159,7 +158,6 @@ impl Plan {
         self.stages.iter().any(serves).then_some(self.ranks)
     }
 
-    /// Elements of every endpoint's buffer.
     pub fn elements(&self) -> usize {
         self.split.elements()
     }

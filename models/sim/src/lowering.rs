@@ -108,7 +108,6 @@ pub struct Work {
     pub elements: usize,
     /// The edge of a matrix, or the columns of a row; 0 for the other kernels.
     pub size: usize,
-    /// Blocks in x and y.
     pub blocks: [u32; 2],
 }
 

@@ -54,7 +54,6 @@ impl Network {
         Self::new(params.float("latency_seconds")?, params.float("bandwidth_bytes_per_second")?)
     }
 
-    /// A link of the built-in table.
     pub fn link(name: &str) -> Option<Self> {
         let field = |field: &str| Tables::builtin().field("link", name, field)?.as_f64();
         Self::new(field("latency_seconds")?, field("bandwidth_bytes_per_second")?).ok()

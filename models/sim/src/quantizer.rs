@@ -87,7 +87,6 @@ impl Matrix {
         }
     }
 
-    /// The weight that joins an input and an output.
     pub fn index(&self, input: usize, output: usize) -> usize {
         match self.rows {
             Rows::Input => input * self.outputs + output,
@@ -325,7 +324,6 @@ fn decibels(signal: f64, noise: f64) -> Option<f64> {
 /// Bytes of a scale, a zero point, a centroid.
 const NUMBER: usize = 4;
 
-/// What has to be stored of a matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Storage {
     pub weights: usize,
@@ -354,7 +352,6 @@ impl Storage {
         }
     }
 
-    /// All of it, in bytes.
     pub fn bytes(&self) -> usize {
         self.parts().all()
     }

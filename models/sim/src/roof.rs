@@ -24,7 +24,6 @@ impl Roof {
         (flops / self.peak).max(bytes / self.bandwidth)
     }
 
-    /// Whether memory limits an operation.
     pub fn is_memory_bound(&self, flops: f64, bytes: f64) -> bool {
         flops < self.ridge() * bytes
     }

@@ -95,7 +95,6 @@ pub struct Transformer {
     pub tied: bool,
 }
 
-/// What a transformer's weights add up to.
 #[derive(Clone, Copy, Debug)]
 pub struct Count {
     pub layer: i64,

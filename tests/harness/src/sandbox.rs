@@ -35,7 +35,6 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// A new folder for this executable.
     pub fn new(program: &str) -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);

@@ -25,7 +25,6 @@ pub struct Trial {
 pub enum Depth {
     /// The files are read and their answers tried.
     Read,
-    /// The labs are run, too.
     Run,
 }
 

@@ -195,7 +195,6 @@ fn term_object(term: &Term) -> Json {
     })
 }
 
-/// Prints the table of commands by places.
 pub fn keys(options: Keys, console: &mut Console) -> Result<Exit, Failure> {
     if options.markdown {
         console.raw(&table::markdown())?;

@@ -59,7 +59,6 @@ pub fn run(options: &Report, context: &mut Context<'_>) -> Result<Exit, Failure>
     Ok(Exit::Passed)
 }
 
-/// A lesson with the newest run of each of its labs.
 fn lesson_report(
     lesson: &Lesson,
     progress: &Progress,

@@ -121,7 +121,6 @@ fn grading_course(
     Ok((library, Some(key)))
 }
 
-/// Why a key cannot be used.
 #[derive(Debug, thiserror::Error)]
 enum KeyError {
     #[error(

@@ -68,7 +68,6 @@ fn seconds(elapsed: Duration) -> String {
     format!("{:.3}", elapsed.as_secs_f64())
 }
 
-/// The results as one JSON object on one line.
 pub fn json_text(results: &Results) -> String {
     let object = json!({
         "mlsys": env!("CARGO_PKG_VERSION"),

@@ -119,7 +119,6 @@ fn labs_of(expr: &Expr) -> BTreeSet<&str> {
 pub enum Graders {
     /// The lesson's own: its right answers must be accepted, and its wrong ones refused.
     Stated,
-    /// A learner's.
     Learner(Answers),
 }
 

@@ -177,7 +177,6 @@ pub enum Ran {
     Not(Verdict),
 }
 
-/// The runs of one invocation.
 pub struct Runs {
     records: Option<PathBuf>,
     done: Vec<Done>,

@@ -59,7 +59,6 @@ pub(crate) fn script(name: &str) {
 
 struct Case {
     folder: Sandbox,
-    /// The line of the script, for messages.
     place: String,
     ended: Option<Ended>,
     /// A file whose lines follow.

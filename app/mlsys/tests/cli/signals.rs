@@ -22,14 +22,12 @@ fn start(folder: &Sandbox, line: &str) -> Child {
     folder.command(line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// The whole lines of a file.
 fn lines(path: &Path) -> Vec<Vec<u8>> {
     let Ok(text) = fs::read(path) else { return Vec::new() };
     let lines = text.split_inclusive(|&byte| byte == b'\n');
     lines.filter(|line| line.ends_with(b"\n")).map(<[u8]>::to_vec).collect()
 }
 
-/// The number of values of the loss in these lines.
 fn losses(lines: &[Vec<u8>]) -> usize {
     let count = |line: &Vec<u8>| {
         let line: Value = serde_json::from_slice(line).unwrap();

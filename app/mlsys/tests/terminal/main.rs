@@ -14,7 +14,6 @@ fn sandbox() -> Sandbox {
     Sandbox::new(env!("CARGO_BIN_EXE_mlsys"))
 }
 
-/// The workbench at the course.
 fn course(size: (u16, u16), line: &str) -> Screen {
     let mut screen = Screen::open(size, line, &[]);
     screen.wait_for("Five lines");

@@ -157,7 +157,6 @@ impl Screen {
         rustix::io::ioctl_fionread(&self.slave).unwrap()
     }
 
-    /// The text on the screen.
     pub(crate) fn shown(&self) -> String {
         shown(&self.seen, self.size)
     }
@@ -202,7 +201,6 @@ impl Screen {
         self.ends(0);
     }
 
-    /// The program ends with this exit code and the terminal restored.
     #[track_caller]
     pub(crate) fn ends(&mut self, code: i32) {
         assert_eq!(self.exit_code(), Some(code));

@@ -86,7 +86,6 @@ fn path_in<'f>(lesson: &Lesson, files: &'f CourseFiles) -> Option<&'f str> {
     files.iter().find(is_it).map(|(path, _)| path.as_str())
 }
 
-/// The translations of a lesson of a course, by language.
 fn translations_of<'f>(path: &str, files: &'f CourseFiles) -> Vec<(&'f str, &'f CourseFile)> {
     let matching = |(other, file): (&'f String, &'f CourseFile)| {
         let (original, language) = translated(other)?;

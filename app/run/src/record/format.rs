@@ -41,7 +41,6 @@ pub fn report_line(report: &Report) -> Option<String> {
     Some(json.to_string())
 }
 
-/// The line of a frame.
 pub fn frame_line(panel: &str, step: u64, frame: &Frame) -> Result<String, serde_json::Error> {
     serde_json::to_string(&json!({ "frame": { "panel": panel, "step": step, "frame": frame } }))
 }
@@ -175,7 +174,6 @@ fn single(value: f64, text: &mut Vec<u8>) -> io::Result<bool> {
     Ok(read.is_some_and(|back| (back as f32).to_bits() == single.to_bits()))
 }
 
-/// A line that was read.
 pub enum Line {
     Report(Report),
     Points(Vec<Points>),
@@ -216,7 +214,6 @@ impl Steps {
     }
 }
 
-/// Why a line was passed over.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
     #[error("it is not text")]

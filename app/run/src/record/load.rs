@@ -25,7 +25,6 @@ const MAX_METRICS: usize = 4096;
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub line: usize,
-    /// Values of all series together.
     pub values: usize,
     /// Notices, each of which is compared with all others.
     pub notices: usize,
@@ -162,7 +161,6 @@ struct Loader {
 }
 
 impl Loader {
-    /// Applies the blocks that follow those applied so far.
     fn apply_blocks(&mut self, parsed: &Mutex<BTreeMap<usize, Vec<ParsedLine>>>, name: &str) {
         loop {
             let Some(lines) = lock(parsed).remove(&self.next) else { return };

@@ -35,7 +35,6 @@ pub enum RunStatus {
     Ended(Json),
 }
 
-/// A recorded run with its reports.
 #[derive(Clone, Debug)]
 pub struct RecordedRun {
     pub summary: Summary,
@@ -44,7 +43,6 @@ pub struct RecordedRun {
     pub warnings: Vec<String>,
 }
 
-/// Why a record cannot be found or read.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     #[error("there is no folder '{}'", .0.escape_debug())]
@@ -70,7 +68,6 @@ pub enum RecordError {
     Io { path: PathBuf, error: io::Error },
 }
 
-/// Why a description or an outcome cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DescriptionError {
     #[error(transparent)]

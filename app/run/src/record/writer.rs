@@ -22,7 +22,6 @@ const LONGEST: usize = 1 << 16;
 /// As much may wait for a disk that does not answer.
 const MOST_WAITING: usize = 1 << 22;
 
-/// The run's end of the writer.
 pub struct Writer {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,

@@ -11,7 +11,6 @@ use mlsys_lab::nearest::nearest;
 use super::Sources;
 use crate::record::{self, RecordError, RunStatus};
 
-/// The ending of artifacts of recorded runs.
 const ENDING: &str = "safetensors";
 
 /// The endings of files that can be named: weights in the format of other programs, and in burn's own.

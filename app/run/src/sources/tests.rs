@@ -97,7 +97,6 @@ fn earlier(id: &str, lab: &'static dyn Lab, set: &[&str]) -> Earlier {
     Earlier { id: id.to_owned(), lab, params: params(lab, set) }
 }
 
-/// Collects reports and each status.
 #[derive(Default)]
 struct Collector {
     data: RunData,

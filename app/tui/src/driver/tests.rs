@@ -25,7 +25,6 @@ use crate::terminal::Stop;
 
 const SIZE: (u16, u16) = (80, 24);
 
-/// A screen that counts its frames.
 struct Counted {
     terminal: Terminal<TestBackend>,
     frames: usize,

@@ -10,7 +10,6 @@ use std::ops::Range;
 use mlsys_run::storage::clean;
 use unicode_width::UnicodeWidthChar;
 
-/// Columns from one tab stop to the next.
 const TAB: usize = 4;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

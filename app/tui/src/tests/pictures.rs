@@ -89,7 +89,6 @@ fn in_table() -> Bench {
     bench
 }
 
-/// The names of the devices, as the screen lists them.
 fn devices(bench: &Bench) -> Vec<&'static str> {
     let screen = bench.screen();
     let mut found: Vec<(usize, &str)> = ["A100 ", "H200 ", "T4 "]
@@ -189,7 +188,6 @@ fn why_there_is_nothing_to_save_is_said() {
     begun(vec![diverged]).follow(&[("«end»\x13", "the run diverged | no: save as")]);
 }
 
-/// A lab with a picture sent by the test.
 const ROUNDS: &str = r#"+++
 format = 1
 id = "tests/rounds"

@@ -11,7 +11,6 @@ use crate::state::{App, Overlay, Side};
 use crate::update::pictures::put_cursor;
 use crate::view::hit::{self, Hit};
 
-/// Lines that one notch of the wheel scrolls text by.
 const NOTCH: usize = 3;
 
 impl App {

@@ -5,7 +5,6 @@ use mlsys_lesson::{DeviceFacts, LessonEnv};
 
 use crate::support::{cases, everything, json, lesson, registry};
 
-/// A finished run with a series of accuracies and a count.
 fn run(accuracies: &[f64]) -> RunData {
     let mut data = RunData::default();
     for (step, &value) in (1..).zip(accuracies) {

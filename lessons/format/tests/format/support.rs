@@ -60,7 +60,6 @@ impl Lab for Graph {
     }
 }
 
-/// The labs that test lessons use.
 pub(crate) fn registry() -> Registry {
     let schema = |text| Schema::parse(text).unwrap();
     Registry::new(vec![
@@ -71,15 +70,12 @@ pub(crate) fn registry() -> Registry {
     ])
 }
 
-/// The folder of sample lessons.
 pub(crate) fn folder(name: &str) -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lessons").join(name)
 }
 
-/// A lab that other directives of a test refer to.
 pub(crate) const RUN: &str = "```{lab} run\nkind = \"train\"\n```\n";
 
-/// The sample with one of everything.
 pub(crate) fn everything() -> Lesson {
     let bytes = std::fs::read(folder("valid").join("everything.md")).unwrap();
     read("everything.md", &bytes, &registry()).lesson.unwrap()
@@ -90,7 +86,6 @@ pub(crate) fn json(text: &str) -> Answer {
     serde_json::from_str(text).unwrap()
 }
 
-/// A lesson that is this directive alone.
 pub(crate) fn lesson(directive: &str) -> Lesson {
     let front = "+++\nformat = 1\nid = \"a/b\"\ntitle = \"t\"\nminutes = 1\n+++\n";
     let text = format!("{front}```{directive}\n```\n");

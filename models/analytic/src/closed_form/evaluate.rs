@@ -129,7 +129,6 @@ impl<'a> Scope<'a> {
         self.text(template).map(|text| Some(Value::Text(text)))
     }
 
-    /// A template with its values put in.
     pub(super) fn text(&self, template: &Template) -> Result<String, Fault> {
         let mut text = String::new();
         for piece in &template.pieces {
@@ -148,7 +147,6 @@ impl<'a> Scope<'a> {
         Ok(text)
     }
 
-    /// The value of a name, as a formula sees it.
     pub(super) fn named(&self, name: &str) -> Found {
         if let Some(&index) = self.context.form.index.get(name) {
             let needs: &[usize] = &self.context.form.definitions[index].formula.needs;

@@ -45,7 +45,6 @@ pub(super) enum EvaluationError {
 
 type Evaluated = Result<Value, EvaluationError>;
 
-/// A function of values that are all there.
 pub(super) fn apply(
     function: Function,
     values: &[Value],
@@ -146,7 +145,6 @@ pub(super) fn apply(
     }))
 }
 
-/// A function of one number.
 fn apply_to_one(function: Function, value: &Value) -> Evaluated {
     Ok(match (function, value) {
         (Function::Duration, x) => Value::Text(duration(float(x)?)),

@@ -15,7 +15,6 @@ pub(super) struct Formula {
     pub(super) needs: Vec<usize>,
 }
 
-/// A text with formulas in braces.
 #[derive(Debug, Default)]
 pub(super) struct Template {
     pub(super) pieces: Vec<Piece>,
@@ -49,7 +48,6 @@ pub(super) struct Check {
     pub(super) message: Template,
 }
 
-/// What a file's formulas start from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Start {
     /// Parameters alone. The file may come from anywhere: its work is bounded.
@@ -83,7 +81,6 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// The formula of a definition.
     pub(super) fn formula(&self, name: &str) -> Option<&Formula> {
         Some(&self.definitions.get(*self.index.get(name)?)?.formula)
     }
@@ -134,7 +131,6 @@ pub(super) enum Drawing {
     Steps(Vec<Row<Step>>),
 }
 
-/// An axis; its name may depend on the parameters.
 #[derive(Debug)]
 pub(super) struct Axis {
     pub(super) dimension: Dimension,

@@ -48,7 +48,6 @@ pub(crate) fn nf4(run: &mut Run<'_>) -> Result<Simulated, LabError> {
     Ok(values)
 }
 
-/// How many values take each level.
 fn counts(codes: &[usize], levels: &[f64]) -> Frame {
     let mut counts = vec![0_u64; levels.len()];
     for code in codes {

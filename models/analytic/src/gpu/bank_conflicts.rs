@@ -42,7 +42,6 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
     Ok(values)
 }
 
-/// The distinct words of each bank.
 fn banks(words: &[i64]) -> Vec<BTreeSet<i64>> {
     let mut banks = vec![BTreeSet::new(); BANKS];
     for &word in words {

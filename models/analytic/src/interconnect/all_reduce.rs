@@ -61,7 +61,6 @@ struct Found {
     counted: Option<Counted>,
 }
 
-/// Time of an all-reduce by its two parts.
 #[derive(Serialize)]
 struct Cost {
     name: &'static str,
@@ -104,7 +103,6 @@ struct Sum {
     network: Network,
 }
 
-/// A short name for a picture.
 fn short(algorithm: Algorithm) -> &'static str {
     match algorithm {
         Algorithm::Ring => "ring",

@@ -19,7 +19,6 @@ use plan::{Batch, Cluster, Dimension, Plan, Reach};
 use search::{Found, Judged, Limits};
 use step::Step;
 
-/// Stages that a picture of memory shows.
 const STAGES: i64 = 16;
 
 /// A layout this many times slower than the best, or larger than the memory, is left out of the picture.
@@ -72,7 +71,6 @@ struct Judgement {
     parameters: i64,
     layer: f64,
     most_layers: i64,
-    /// What a device keeps of a layer for one microbatch.
     layer_bytes: f64,
     tensors: Vec<Tensor>,
     /// In the order of [`Dimension::ALL`].

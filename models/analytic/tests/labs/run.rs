@@ -8,7 +8,6 @@ use mlsys_lab::{DeviceId, Lab, LabError, Params, Registry, Run, RunData, Setting
 static REGISTRY: LazyLock<Registry> =
     LazyLock::new(|| Registry::new(mlsys_analytic::labs().expect("every schema reads")));
 
-/// The lab of a kind.
 pub(crate) fn lab(kind: &str) -> &'static dyn Lab {
     REGISTRY.find(kind).expect("a kind of this crate")
 }
@@ -34,7 +33,6 @@ pub(crate) fn run_lab(
     (data, ended)
 }
 
-/// Everything that a run of a kind reports.
 pub(crate) fn run(kind: &str, settings: &Settings) -> Result<RunData, LabError> {
     let (data, ended) = run_lab(lab(kind), DeviceId::CPU, settings);
     ended.map(|()| data)
@@ -48,7 +46,6 @@ pub(crate) fn ran(kind: &str, set: &[impl AsRef<str>]) -> RunData {
     })
 }
 
-/// A metric that is a number.
 pub(crate) fn number(data: &RunData, name: &str) -> f64 {
     data.metric(name).and_then(|value| value.as_f64()).unwrap_or_else(|| panic!("no {name}"))
 }

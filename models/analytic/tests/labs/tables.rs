@@ -5,13 +5,11 @@ use mlsys_lab::{DeviceId, Frame, LabError, RunData, Value};
 use crate::contract::{columns, lines};
 use crate::run::{lab, number, ran, run, run_lab, settings};
 
-/// Parameters that are refused, and fragments of the message.
 const REFUSED: &str = include_str!("contract/refused.txt");
 
 /// Runs of which a metric is not finite, and fragments of the message, the first its beginning.
 const NOT_FINITE: &str = include_str!("contract/not_finite.txt");
 
-/// Metrics and their values.
 const VALUES: &str = include_str!("contract/values.txt");
 
 /// Rows of panels.

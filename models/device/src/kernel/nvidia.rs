@@ -42,7 +42,6 @@ struct OwnedLaunch {
     grid: [u32; 3],
     block: [u32; 3],
     dynamic_shared: u32,
-    /// With what the kernel declares.
     shared: u32,
     arguments: Vec<Argument<(Vec<u8>, Access)>>,
 }

@@ -144,7 +144,6 @@ fn launch(client: &Client, work: &Work) -> Result<Vec<f32>, ToolchainError> {
     Ok(f32::from_bytes(&bytes).to_vec())
 }
 
-/// A buffer as a kernel takes it, as long as it is.
 fn argument((handle, elements): &(Handle, usize)) -> BufferArg {
     let whole = TensorHandle::new_contiguous([*elements], handle.clone(), f32::cube_type());
     whole.into_arg().into_buffer_arg()

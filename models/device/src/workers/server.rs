@@ -30,7 +30,6 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves a device on an address of this machine.
     pub fn start(id: DeviceId, at: SocketAddr) -> Result<Self, LabError> {
         let cannot = |reason: String| LabError::Worker(format!("cannot listen on {at}: {reason}"));
         let device = crate::open(id)?;

@@ -5,13 +5,11 @@ use std::fmt::Write;
 
 use crate::entry::noise;
 
-/// Threads of a block.
 pub(crate) const BLOCK: u32 = 32;
 
 /// Elements of each buffer that is read.
 pub(crate) const INPUT: usize = 64;
 
-/// Variables of each type.
 const VARIABLES: u64 = 3;
 
 pub(crate) struct Generator {

@@ -83,7 +83,6 @@ pub type ResumeForward = Box<dyn Fn(Vec<f32>) -> Result<Vec<usize>, NetworkError
 
 pub(super) struct PluggedKernel {
     pub(super) opened: SuspendedForward,
-    /// Elements of the hidden layers of the batch.
     pub(super) elements: usize,
     plug: ReplacedOperation,
 }

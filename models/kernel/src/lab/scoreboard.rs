@@ -15,10 +15,8 @@ use std::collections::BTreeMap;
 /// Steps that are looked at: what one can read in a picture.
 const STEPS: usize = 4096;
 
-/// Warps that the multiprocessor holds here.
 const WARPS: usize = 32;
 
-/// Schedulers of a multiprocessor since Volta.
 const SCHEDULERS: usize = 4;
 
 /// What a warp waits for after an instruction.
@@ -70,7 +68,6 @@ impl Wait {
     }
 }
 
-/// A warp with what it does.
 #[derive(Default)]
 struct Warp {
     block: u32,

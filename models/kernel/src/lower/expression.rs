@@ -7,7 +7,6 @@ use crate::typed_ast::{Expr, Kind, Special};
 use crate::types::{Scalar, Type};
 
 impl Lowering<'_> {
-    /// An expression in void context.
     pub(super) fn effect(&mut self, expr: &Expr) {
         match (&expr.kind, expr.ty) {
             (Kind::Convert(inner), Type::Void) => self.effect(inner),

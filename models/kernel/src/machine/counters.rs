@@ -8,7 +8,6 @@ use crate::math::Math;
 use crate::typed_ast::Atomic;
 use mlsys_lab::frame::kernel::LineCost;
 
-/// Counts of one instruction, of a line, or of a whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Times a warp issued it.
@@ -30,7 +29,6 @@ pub struct Counts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     pub accesses: u64,
-    /// Elements, one a thread.
     pub elements: u64,
     /// 32-byte sectors moved.
     pub sectors: u64,

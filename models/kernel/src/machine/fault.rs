@@ -8,7 +8,6 @@ mlsys_lab::named_enum! {
     pub enum Fault {
         /// A thread's access outside of its buffer, array or shared memory.
         OutOfBounds = "out of bounds",
-        /// A thread read an uninitialized cell or variable.
         Uninitialized = "uninitialized read",
         /// A cell that two threads touched with no barrier between, one of them writing.
         Race = "race",

@@ -17,7 +17,6 @@ const MOST_THREADS: u64 = 1024;
 /// Bytes of shared memory a block may have: compute capability 9.0, opted in.
 const MOST_SHARED: u32 = 227 * 1024;
 
-/// Buffers that addresses can tell apart.
 const MOST_BUFFERS: usize = 200;
 
 #[derive(Clone, Debug, PartialEq)]

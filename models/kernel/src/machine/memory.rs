@@ -210,7 +210,6 @@ impl Store {
         offset >> self.shift
     }
 
-    /// The number at an offset that is inside.
     pub(crate) fn read(&self, offset: usize, scalar: Scalar) -> u64 {
         match scalar.bytes() {
             1 => u64::from(self.bytes[offset]),
@@ -222,7 +221,6 @@ impl Store {
         }
     }
 
-    /// Writes a number at an offset that is inside.
     pub(crate) fn write(&mut self, offset: usize, scalar: Scalar, value: u64) {
         let length = scalar.bytes() as usize;
         self.bytes[offset..offset + length].copy_from_slice(&value.to_le_bytes()[..length]);

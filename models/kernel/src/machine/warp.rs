@@ -147,7 +147,6 @@ impl Warp {
     }
 }
 
-/// What a warp needs to begin.
 pub(crate) struct Start<'a> {
     pub(crate) block: [u32; 3],
     pub(crate) block_dim: [u32; 3],
@@ -156,7 +155,6 @@ pub(crate) struct Start<'a> {
     pub(crate) params: &'a [u64],
 }
 
-/// The lanes of a mask, ascending.
 pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     (0..WARP).filter(move |lane| mask >> lane & 1 != 0)
 }

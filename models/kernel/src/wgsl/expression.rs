@@ -19,7 +19,6 @@ const FOLDED: [Folded; 3] = [
 ];
 
 impl Writer<'_, '_> {
-    /// An expression in void context.
     pub(super) fn effect(&mut self, expr: &Expr) -> Translated<()> {
         match (&expr.kind, expr.ty) {
             (Kind::Assign(target, value), _) => {

@@ -210,7 +210,6 @@ impl<'m, 'a> Writer<'m, 'a> {
         }
     }
 
-    /// A new value under a name of its own.
     pub(super) fn bind(&mut self, value: &Fragment) -> Fragment {
         let name = self.module.names.fresh("t");
         self.line(&format!("let {name} = {};", value.text));

@@ -122,7 +122,6 @@ pub(super) fn arithmetic(
     binary(left, sign(operation), right)
 }
 
-/// A number in another type; conversions in WGSL have C's meaning.
 pub(super) fn converted(
     value: Fragment,
     from: Scalar,

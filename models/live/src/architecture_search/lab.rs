@@ -52,7 +52,6 @@ struct Knobs {
     evaluations: usize,
     /// The chip by whose roof latency is modelled; without one it is measured.
     chip: Option<Roof>,
-    /// Images of an inference.
     images: usize,
     budgets: Budgets,
 }
@@ -142,7 +141,6 @@ struct Evaluated {
 /// The settings that the run began with: the dominated area is measured by them throughout.
 struct Yardstick {
     chip: Option<Roof>,
-    /// Images of an inference.
     images: usize,
     /// The right end, in seconds.
     slowest: f64,

@@ -19,7 +19,6 @@ pub(super) const SIZE: usize = 72;
 const EDGE: usize = 28;
 const CLASSES: usize = 10;
 
-/// A network of the space, by the place of each choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Candidate([usize; 5]);
 

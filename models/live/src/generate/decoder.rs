@@ -26,7 +26,6 @@ pub(super) struct Decoder {
 pub(super) struct PassCost {
     /// Scores of the last places, the sequences one after the other: of each, each place's scores.
     pub(super) scores: Vec<Vec<Vec<f32>>>,
-    /// Tokens of a sequence that went through the model.
     pub(super) positions: u64,
     /// Operations of its matrix products, all sequences together.
     pub(super) flops: u64,

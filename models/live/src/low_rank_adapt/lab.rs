@@ -178,7 +178,6 @@ impl Format {
 
 // A run: the network, its adapters and its copy that is trained whole, step by step on the same examples.
 
-/// Examples on which merged and unmerged outputs are compared.
 const COMPARED: usize = 256;
 
 struct Session {

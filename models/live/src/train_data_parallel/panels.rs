@@ -212,7 +212,6 @@ const BACKWARD: usize = 1;
 const SENDING: usize = 2;
 const WAITING: usize = 3;
 
-/// Rounds that are drawn one by one.
 const ROUNDS: usize = 64;
 
 struct Clock<'a> {

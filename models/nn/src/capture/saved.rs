@@ -62,7 +62,6 @@ impl GradientNeeds {
     }
 }
 
-/// What one node keeps, by what its derivative is made of.
 fn kept_by(node: &Node, gradient: &[bool]) -> Vec<Saved> {
     let input = |index: usize| node.inputs.get(index).copied();
     let needs = |index: usize| input(index).is_some_and(|tensor| gradient[tensor]);

@@ -301,7 +301,6 @@ mod tests {
         Architecture::Mlp(MlpConfig { inputs: *inputs, hidden: hidden.to_vec(), outputs: *outputs })
     }
 
-    /// The parameters, which are those that the network has.
     fn parameters(network: &Architecture) -> u64 {
         let made = network.init(Initialization::Zeros, 0, &Device::flex());
         assert_eq!(made.num_params() as u64, network.parameters());

@@ -53,7 +53,6 @@ pub struct Filter {
     groups: usize,
 }
 
-/// A chain of filters, then one layer of neurons.
 #[derive(Module, Debug)]
 pub struct FilterNet {
     pub filters: Vec<Filter>,

@@ -91,7 +91,6 @@ impl StepNorms {
         }
     }
 
-    /// Reads them, all in one transfer.
     pub fn read(self, layers: &[usize]) -> Norms {
         let count = self.gradients.len();
         let all = [self.gradients, self.before, self.updates, self.changes].concat();

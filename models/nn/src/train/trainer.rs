@@ -14,7 +14,6 @@ use burn::tensor::{Device, Int, Tensor};
 use mlsys_device::memory::{MemoryGauge, StepMemory};
 use mlsys_lab::DeviceId;
 
-/// A network and its optimizer during training.
 pub struct Trainer {
     network: Network,
     optimizer: Optimizer,

@@ -340,7 +340,6 @@ impl Split {
         self.start(piece)..self.start(piece + 1)
     }
 
-    /// The elements of neighbouring pieces.
     pub fn span(self, pieces: &Range<usize>) -> Range<usize> {
         self.start(pieces.start)..self.start(pieces.end)
     }

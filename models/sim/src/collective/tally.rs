@@ -143,7 +143,6 @@ impl Load {
     }
 }
 
-/// Both directions of every endpoint's port.
 struct Ports {
     split: Split,
     sent: Ends,

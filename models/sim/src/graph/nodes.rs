@@ -20,7 +20,6 @@ pub struct Node {
     pub value: f64,
     /// Whether any input has a say in it.
     pub depends_on_input: bool,
-    /// Whether it is an inline constant of the node that uses it.
     pub folded: bool,
     /// Where it stands in the expression, in characters from 1; 0 for an input.
     pub column: usize,

@@ -224,7 +224,6 @@ pub trait Engine: Send + Sync {
 /// What an engine found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Derivatives {
-    /// The value of the output.
     pub value: f64,
     /// By node: the derivative of the output by it, if it is an input; 0 if the output does not use it.
     pub gradients: Vec<Option<f64>>,

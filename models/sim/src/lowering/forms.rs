@@ -29,7 +29,6 @@ mlsys_lab::named_enum! {
 }
 
 impl Target {
-    /// The name of its member in a family of metrics.
     pub fn member(self) -> String {
         self.name().replace('-', "_")
     }

@@ -131,7 +131,6 @@ impl Grid {
         self.high - self.low > EXACT
     }
 
-    /// The level nearest to a value.
     pub fn round(&self, value: f32) -> f32 {
         self.value(self.code(value))
     }

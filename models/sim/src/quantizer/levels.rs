@@ -7,7 +7,6 @@ use mlsys_lab::tables::Tables;
 use mlsys_lab::{LabError, Value};
 use std::sync::{Arc, LazyLock};
 
-/// The levels of a group of values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Levels {
     Even(Grid),
@@ -253,7 +252,6 @@ impl Ascending {
         Self(sorted)
     }
 
-    /// Sum and number of the weights of each cluster.
     fn sums(&self, weights: &[f64], centroids: &[f64]) -> Vec<(f64, usize)> {
         if !centroids.is_sorted() {
             let mut sums = vec![(0.0, 0); centroids.len()];

@@ -16,7 +16,6 @@ use crate::sandbox;
 
 const LAB: &str = "lab train-data-parallel --device cpu --set workers=2";
 
-/// A worker process, killed at the end of the test.
 struct Worker {
     child: Option<Child>,
     id: u32,

@@ -133,7 +133,6 @@ impl<'p, 's, 'i> Fields<'p, 's, 'i> {
         self.formula(key, names)
     }
 
-    /// A text, or a number or truth value as it is written.
     pub(super) fn as_source(&mut self, value: Spanned<DeValue<'i>>, what: &str) -> Option<Text> {
         let place = value.span();
         match value.get_ref() {

@@ -9,7 +9,6 @@ use super::super::Mistake;
 use super::super::model::{Form, Formula, Piece, Template};
 use super::problems::{Problems, Text, parsed};
 
-/// The names that a formula can use at its place.
 pub(super) struct Names<'f> {
     form: &'f Form,
     /// Names that a row binds.

@@ -218,7 +218,6 @@ pub(super) fn head_activations(model: &Model, plan: &Plan) -> f64 {
 pub(super) struct StageMemory {
     pub(super) stage: i64,
     layers: i64,
-    /// Parameters of a device.
     parameters: f64,
     /// Microbatches whose activations are kept, in whole stages.
     in_flight: f64,

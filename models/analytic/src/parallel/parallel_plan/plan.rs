@@ -48,7 +48,6 @@ pub(super) enum Reach {
 }
 
 impl Layout {
-    /// The four dimensions among the parameters.
     fn read(params: &Params) -> Result<Self, LabError> {
         let (tensor, context) = (params.int("tensor")?, params.int("context")?);
         let pipeline = params.int("pipeline")?;

@@ -13,7 +13,6 @@ use super::step::Step;
 /// What a published rate counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 enum Counts {
-    /// The model's FLOPs.
     #[serde(rename = "MFU")]
     Model,
     /// What is recomputed as well.

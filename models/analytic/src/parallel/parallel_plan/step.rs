@@ -146,7 +146,6 @@ pub(super) struct Step {
     pub(super) pipeline_exposed: f64,
     pub(super) data_exposed: f64,
     pub(super) bubble: f64,
-    /// FLOPs of the model alone, of all devices.
     pub(super) model_flops: f64,
     pub(super) hardware_flops: f64,
 }

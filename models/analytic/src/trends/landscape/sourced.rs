@@ -150,7 +150,6 @@ fn spelled(short: &str, is_dated: bool) -> String {
     }
 }
 
-/// A field of a source, or the short name itself.
 fn source(short: &str, field: &str) -> String {
     source_field(short, field).unwrap_or_else(|| short.to_owned())
 }

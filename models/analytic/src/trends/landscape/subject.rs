@@ -40,7 +40,6 @@ enum Source {
 #[derive(Deserialize)]
 pub(super) struct Column {
     pub(super) title: String,
-    /// The field it shows, as a dotted path.
     pub(super) field: String,
     /// The field it is divided by, where it is a quotient without a printed source.
     pub(super) over: Option<String>,
