@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replay_can_be_stepped_and_stopped_and_ignores_knobs() {
+    fn a_replay_steps_stops_and_ignores_knobs() {
         let set = Command::Set { name: "rate".into(), value: Value::Float(9.0) };
         let again =
             replay(&[set, Command::Step(3), Command::Pause, Command::Redraw, Command::Stop]);

@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_use_of_a_term_in_a_paragraph_is_marked_and_no_heading_or_code() {
+    fn first_use_of_a_term_is_marked() {
         let finder = |text: &str| {
             let find = |(term, name): (usize, &&str)| {
                 text.match_indices(*name)

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_is_wider_than_asked_for_and_no_letter_is_lost() {
+    fn wrapped_lines_fit_and_lose_no_letter() {
         let source = "the quick brown fox jumps over extraordinarily-long-hyphenated lazy dogs";
         for width in 1..40 {
             let lines = text(&[source], width);
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_no_wider_than_asked_and_lose_nothing_but_spaces() {
+    fn wrapped_rows_fit_and_lose_only_spaces() {
         assert_eq!(wrap("one two three", 7), ["one two", "three"]);
         assert_eq!(wrap("abcdefghij", 4), ["abcd", "efgh", "ij"]);
         assert_eq!(wrap("", 4), [""]);

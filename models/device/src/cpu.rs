@@ -79,7 +79,7 @@ fn field(path: &str, name: &str) -> Option<String> {
 #[cfg(all(test, target_os = "linux", target_env = "gnu"))]
 mod tests {
     #[test]
-    fn what_is_allocated_is_counted_and_what_is_freed_is_not() {
+    fn allocations_are_counted_until_freed() {
         // Far more than other tests allocate meanwhile.
         let bytes = 1 << 28;
         let before = super::allocated().unwrap();

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_only_once_is_in_the_warm_up_and_nowhere_else() {
+    fn one_time_costs_are_in_the_warm_up() {
         let (mut clock, asked) = clock(0.001, vec![5.0]);
         assert_eq!(clock.times().first, 5.001);
         assert!(asked.borrow().last().is_some_and(|passes| *passes >= 5));

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_addresses_reads_or_says_what_is_wrong_with_it() {
+    fn address_lists_are_checked() {
         let list = addresses("ws://127.0.0.1:4100, localhost:4101").unwrap();
         let places: Vec<String> = list.iter().map(ToString::to_string).collect();
         assert_eq!(places, ["ws://127.0.0.1:4100", "ws://localhost:4101"]);
@@ -182,7 +182,7 @@ mod tests {
 
     #[cfg(not(feature = "remote"))]
     #[test]
-    fn a_build_without_worker_processes_says_how_to_have_them() {
+    fn a_build_without_workers_explains_the_feature() {
         let addresses = addresses("ws://127.0.0.1:4100").unwrap();
         let error = elsewhere(&addresses, 2, &|| false).unwrap_err();
         let error = error.to_string();

@@ -217,7 +217,7 @@ mod tests {
 
     /// Ten thousand statements and their nodes, on a stack half as large as a thread's usual one.
     #[test]
-    fn many_statements_are_read_in_linear_time_and_no_deeper_than_one() -> std::io::Result<()> {
+    fn many_statements_parse_in_linear_time() -> std::io::Result<()> {
         let read = || {
             let chain = |count: usize| -> String {
                 let step = |i: usize| format!("a{i} = a{} + x*2; ", i.wrapping_sub(1));

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn auto_picks_the_best_usable_device_and_no_software_adapter() {
+    fn auto_picks_the_best_hardware_device() {
         let cpu = info(Backend::Cpu, 0, DeviceState::Usable);
         let software = info(Backend::Wgpu, 0, DeviceState::Software);
         let gpu = info(Backend::Wgpu, 1, DeviceState::Usable);

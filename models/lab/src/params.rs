@@ -263,7 +263,7 @@ param = [
     }
 
     #[test]
-    fn a_value_set_wins_over_the_table_and_the_table_over_the_default() {
+    fn settings_override_tables_override_defaults() {
         let plain = resolve(&[]).unwrap();
         assert_eq!(plain.int("sms").unwrap(), 80);
         assert_eq!(plain.origin("sms"), Some(&Origin::Default));
@@ -319,7 +319,7 @@ param = [
     }
 
     #[test]
-    fn a_knob_on_one_entry_leaves_the_other_entries_of_its_table() {
+    fn a_knob_changes_one_table_entry() {
         let schema = Schema::parse(SCHEMA).unwrap();
         for (set, expected) in [
             (vec![], "{ x = 7, y = 3 }"),

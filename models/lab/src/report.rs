@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_ends_at_its_last_finite_value_and_marks_the_rest() {
+    fn a_series_marks_values_after_divergence() {
         let mut data = RunData::default();
         for report in [point(1, 0.7), point(2, 0.5), point(3, f64::NAN), point(4, f64::INFINITY)] {
             data.apply(report);

@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn a_knob_that_cannot_be_read_stays_and_the_next_one_counts() {
+    fn an_invalid_knob_keeps_its_value() {
         let steps = |value| turn("steps", Value::Int(value));
         let orders = [Command::Pause, Command::Step(2), steps(7), steps(2)];
         let (data, ended, _) = ran(&orders, |_| Ok(five()));
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_gives_no_numbers_fails_the_run_in_words() {
+    fn a_device_without_results_fails_the_run() {
         let (data, ended, _) = ran(&[], |_| Ok(Counting { broken_in: Some(1), ..five() }));
         let said = ended.unwrap_err().to_string();
         assert_eq!(said, "the run failed on cpu: the run gave no numbers");

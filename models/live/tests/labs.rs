@@ -169,7 +169,7 @@ fn devices() -> Vec<DeviceId> {
 }
 
 #[test]
-fn every_live_lab_begins_on_a_gpu_where_it_begins_on_the_cpu() {
+fn live_labs_start_equal_on_every_device() {
     let devices = devices();
     for lab in mlsys_live::labs().unwrap() {
         let kind = lab.schema().kind.as_str();

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_loss_ten_times_the_first_or_not_finite_is_a_divergence() {
+    fn divergence_is_tenfold_or_non_finite_loss() {
         let verdicts = |mut check: DivergenceCheck, losses: &[f64]| -> Vec<bool> {
             losses.iter().map(|&loss| check.judge(loss).is_some()).collect()
         };

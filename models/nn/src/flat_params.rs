@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_weights_goes_into_a_network_and_comes_out_again() {
+    fn flat_params_round_trip() {
         let network = mlp(&Device::flex().autodiff());
         assert_eq!(ranges(&network), [0..6, 6..8, 8..12, 12..14]);
         let row: Vec<f32> = (0..14).map(|number| number as f32).collect();

@@ -24,7 +24,7 @@ pub const BURN: &str = "0.22.1";
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_version_of_burn_is_the_one_the_workspace_asks_for() {
+    fn burn_has_the_pinned_version() {
         let workspace = include_str!("../../../Cargo.toml");
         let pin = format!("burn = {{ version = \"={}\"", super::BURN);
         assert!(workspace.contains(&pin), "Cargo.toml does not say {pin}");

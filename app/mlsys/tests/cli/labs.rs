@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::sandbox;
 
 #[test]
-fn a_live_lab_takes_parameters_over_flags_and_repeats_itself() {
+fn a_live_lab_takes_flags_and_is_deterministic() {
     let folder = sandbox();
     let run = |more: &str| {
         let line = format!("lab train --device cpu --json --set steps=3 --seed 7 {more}");
@@ -146,7 +146,7 @@ fn captured_transformer_matches_the_formulas() {
 }
 
 #[test]
-fn the_first_layer_has_the_intensity_of_its_matrix_product() {
+fn first_layer_has_the_intensity_of_its_product() {
     for batch in [1, 64, 512] {
         let recorded = metrics("capture", &format!("batch_size={batch}"));
         let product = metrics(

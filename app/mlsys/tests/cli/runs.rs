@@ -71,7 +71,7 @@ fn runs_are_exported() {
 }
 
 #[test]
-fn a_damaged_record_says_what_is_wrong_and_spoils_no_other() {
+fn a_damaged_record_does_not_affect_others() {
     let folder = three_runs();
     let runs = folder.records();
     let [newer, edited, nameless] = [0, 1, 2].map(|at| runs[at].clone());

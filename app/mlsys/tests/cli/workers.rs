@@ -28,7 +28,7 @@ fn a_token_is_read_from_a_file_and_not_recorded() {
 
 #[cfg(not(feature = "remote"))]
 #[test]
-fn a_build_without_the_feature_says_how_to_build_with_it() {
+fn a_build_without_workers_explains_the_feature() {
     let folder = sandbox();
     let build = "cargo build --release --features remote";
     folder.run("worker").refused(2, &[build]);

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_values_load_as_if_each_value_had_been_reported() {
+    fn batched_values_load_like_single_ones() {
         let names: Vec<Arc<str>> =
             ["loss", "accuracy", "gradient_norm.layer1", "seconds", "odd \"\\ name"]
                 .map(Arc::from)
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_line_costs_no_memory_and_what_follows_is_read() {
+    fn an_endless_line_is_skipped() {
         let limits = Limits { line: 1 << 20, ..Limits::default() };
         let endless = io::repeat(b'x').take(1 << 23);
         let text = b"{\"notice\":\"before\"}\n".chain(endless);
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_line_is_silent_and_a_broken_source_is_an_error() {
+    fn a_truncated_last_line_is_ignored() {
         let loaded = load(&b"{\"notice\":\"a\"}\n{\"noti"[..], "r", Limits::default()).unwrap();
         assert_eq!((loaded.data.notices.len(), loaded.warnings.len()), (1, 0));
 

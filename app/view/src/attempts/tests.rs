@@ -68,7 +68,7 @@ fn scatter(frame: Option<Frame>) -> mlsys_lab::frame::Scatter {
 }
 
 #[test]
-fn runs_of_several_labs_lie_between_the_same_axes_with_what_they_are_compared_with() {
+fn runs_of_several_labs_share_axes() {
     let [round, cut] = schemas();
     let all = [
         ran(round, "q8", 8, &found(100_000, 0.99)),
@@ -97,7 +97,7 @@ fn runs_of_several_labs_lie_between_the_same_axes_with_what_they_are_compared_wi
 }
 
 #[test]
-fn runs_that_must_agree_in_a_parameter_and_do_not_are_left_out() {
+fn runs_that_differ_in_a_fixed_parameter_are_left_out() {
     let [round, cut] = schemas_whose_ledger_says("same='bits'");
     let panel = round.panel("ledger").unwrap();
     let all = [
@@ -120,7 +120,7 @@ fn runs_that_must_agree_in_a_parameter_and_do_not_are_left_out() {
 }
 
 #[test]
-fn the_run_on_the_screen_is_a_point_of_its_own_once_it_has_found_all() {
+fn the_current_run_is_a_point_when_complete() {
     let [round, _] = schemas();
     let params = Params::resolve(round, &Settings::new(), Tables::builtin(), None).unwrap();
     let turned = [("bits".to_owned(), Value::Int(4))];
@@ -157,7 +157,7 @@ fn the_run_on_the_screen_is_a_point_of_its_own_once_it_has_found_all() {
 }
 
 #[test]
-fn a_goal_is_counted_from_what_runs_are_compared_with_and_names_who_reaches_it() {
+fn a_goal_is_relative_to_the_baseline() {
     let [round, _] = schemas();
     let goals = [goal("bronze", 4.0, 0.01), goal("gold", 10.0, 0.02)];
     let all = [
@@ -184,7 +184,7 @@ fn a_goal_is_counted_from_what_runs_are_compared_with_and_names_who_reaches_it()
 }
 
 #[test]
-fn before_any_run_has_ended_there_is_no_picture_and_other_lessons_do_not_count() {
+fn no_picture_before_a_run_of_this_lesson() {
     let [round, _] = schemas();
     let panel = round.panel("ledger").unwrap();
     let company = RunComparison::default();

@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_parts_are_cut_in_their_middle_and_words_at_their_end() {
+    fn names_are_cut_in_the_middle() {
         for (name, room, expected) in [
             ("block1.attention", 16, "block1.attention"),
             ("block1.attention", 11, "block~ntion"),

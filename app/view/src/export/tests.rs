@@ -30,7 +30,7 @@ fn earlier(name: &str, data: &RunData) -> Earlier {
 }
 
 #[test]
-fn every_picture_of_every_run_is_a_document_or_says_why_not() {
+fn every_picture_exports_or_explains_why_not() {
     let schema = schema();
     let mut drawn = 0;
     let runs = odd_runs();
@@ -228,7 +228,7 @@ fn graphs_timelines_and_panes_are_values_and_drawings() {
 }
 
 #[test]
-fn a_million_points_make_a_small_file_that_keeps_the_spike() {
+fn a_million_points_are_reduced_and_keep_spikes() {
     let schema = schema();
     let mut data = RunData::default();
     for step in 0..1_000_000 {

@@ -98,7 +98,7 @@ pub(crate) fn named<'a>(schema: &'a Schema, data: &'a RunData, panel: &str) -> S
 }
 
 #[test]
-fn no_size_and_no_data_makes_drawing_fail_or_leave_its_area() {
+fn drawing_stays_inside_its_area() {
     let schema = schema();
     let runs = odd_runs();
     let mut noise = Noise(11);
@@ -164,7 +164,7 @@ fn chart_views(usual: &View, last: u64) -> Vec<(View, Option<u64>)> {
 }
 
 #[test]
-fn a_chart_is_drawn_at_every_size_whatever_way_it_is_looked_at() {
+fn charts_draw_at_every_size_and_view() {
     let schema = schema();
     let usual = View::of(schema.panel("loss-curve").unwrap());
     let runs = odd_runs();

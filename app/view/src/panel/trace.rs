@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finite_is_a_gap_and_what_is_not_positive_is_counted() {
+    fn nan_is_a_gap_and_nonpositive_is_counted() {
         let series = series([1.0, f64::NAN, 2.0, -1.0, 0.0, 4.0, f64::INFINITY]);
         let trace = Trace::new(&series, (0, 6), 100, &LOG);
         assert_eq!((trace.hidden, trace.gaps.as_slice()), (2, &[(1, 1), (6, 6)][..]));

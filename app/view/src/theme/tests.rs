@@ -60,7 +60,7 @@ fn every_theme_reads_as_it_is_written() {
 }
 
 #[test]
-fn all_mistakes_of_a_theme_are_told_at_once_with_their_places() {
+fn all_theme_errors_are_reported_with_places() {
     let text = "background = \"#0f1218\"\n\
         text = \"grey\"\n\
         dimm = \"#8f96a0\"\n\
@@ -108,7 +108,7 @@ fn a_theme_that_is_hard_to_see_is_told_role_by_role() {
 }
 
 #[test]
-fn a_wish_that_cannot_be_had_is_told_and_the_default_is_taken() {
+fn an_unknown_theme_falls_back_with_a_notice() {
     let plain = environment(&[("TERM", "xterm-256color")]);
     let wished = |wish| file::appearance(wish, None, &plain);
     let light = wished(Some("light"));

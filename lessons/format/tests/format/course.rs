@@ -20,7 +20,7 @@ fn told(problems: &[Diagnostic]) -> Vec<String> {
 }
 
 #[test]
-fn cycles_unknown_and_duplicate_lessons_are_reported_once() {
+fn cycles_and_unknown_lessons_are_reported_once() {
     let problems = between(&[
         lesson("gpu/a", &["gpu/c"]),
         lesson("gpu/b", &["gpu/a"]),

@@ -55,13 +55,13 @@ fn every_mistake_has_its_place() {
 }
 
 #[test]
-fn names_of_a_directive_that_does_not_read_are_not_unknown() {
+fn a_broken_directive_still_defines_its_name() {
     let body = "```{lab} run\nkind = \n```\n```{check} c\nassert = \"run.loss < 1\"\n```\n";
     assert_eq!(found(&with_body(body)), [("toml", 8, 8)]);
 }
 
 #[test]
-fn a_lab_starts_from_an_earlier_lab_with_the_right_artifact() {
+fn model_from_names_an_earlier_lab() {
     let of = |before: &str, name: &str, after: &str| {
         found(&with_body(&format!(
             "{before}```{{lab}} half\nkind = \"prune-model\"\nset = {{ model_from = \"{name}\" }}\n```\n{after}"

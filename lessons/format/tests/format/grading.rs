@@ -72,7 +72,7 @@ fn numbers_are_read_as_people_write_them() {
 }
 
 #[test]
-fn choices_are_mixed_the_same_way_each_time_and_orders_never_given_away() {
+fn choices_are_shuffled_reproducibly() {
     let lesson = everything();
     let id = &lesson.front.id;
     for question in lesson.questions() {
@@ -188,7 +188,7 @@ fn a_withheld_question_has_no_other_keys() {
 }
 
 #[test]
-fn the_json_schema_knows_every_key_of_a_question_with_and_without_its_answer() {
+fn json_schema_has_every_question_key() {
     let schema = mlsys_lesson::json_schema(&registry());
     let question = &schema["$defs"]["question"];
     let mut seen = BTreeSet::new();
@@ -258,7 +258,7 @@ fn too_wide_code_and_tables_are_reported() {
 }
 
 #[test]
-fn a_lesson_adds_terms_to_the_glossary_and_gives_each_name_once() {
+fn lesson_terms_are_unique() {
     let lesson = |terms: &str| {
         format!(
             "+++\nformat = 1\nid = \"m/l\"\ntitle = \"T\"\nminutes = 1\n{terms}\n+++\n# T\n\nText.\n"

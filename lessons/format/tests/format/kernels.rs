@@ -76,7 +76,7 @@ fn a_missed_limit_reports_the_cost() {
 }
 
 #[test]
-fn the_answer_must_pass_and_every_wrong_kernel_must_fail() {
+fn answer_kernels_pass_and_wrong_ones_fail() {
     let whole = lesson(REVERSE);
     let env = LessonEnv::unrun(&whole);
     assert_eq!(self_test(&whole, &env, &labs()), []);

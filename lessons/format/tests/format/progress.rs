@@ -88,7 +88,7 @@ fn a_log_torn_at_any_byte_loses_at_most_its_last_event() {
 }
 
 #[test]
-fn lines_of_a_later_version_and_damaged_ones_cost_nothing_else() {
+fn damaged_progress_lines_affect_no_others() {
     let mut lines: Vec<String> = log().lines().map(str::to_owned).collect();
     lines.insert(1, "{\"v\":3,\"at\":1,\"event\":\"lesson-completed\",\"lesson\":\"a/b\"}".into());
     lines.insert(2, "{\"v\":1,\"at\":1,\"event\":\"from-the-future\"}".into());
@@ -125,7 +125,7 @@ fn answers_go_out_and_come_back() {
 }
 
 #[test]
-fn foreign_newer_and_truncated_answers_have_their_own_errors() {
+fn answer_files_have_specific_errors() {
     let newer = br#"{"format": 2, "lessons": {"a/b": {"q": {"unheard": 1}}}, "more": 1}"#;
     let error = Answers::parse(newer).unwrap_err().to_string();
     assert!(error.contains("a newer mlsys") && error.contains("an update reads it"), "{error}");

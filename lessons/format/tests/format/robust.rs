@@ -123,7 +123,7 @@ fn arbitrary_logs() {
 }
 
 #[test]
-fn columns_count_characters_and_carriage_returns_do_not_count() {
+fn columns_count_characters_not_bytes() {
     let body = "```{check} c\nassert = \"\u{e9}\u{e9}\u{e9}\" \nwhy = 3\n```\n";
     assert_eq!(found(&with_body(body)), [("expression", 8, 11), ("wrong-type", 9, 7)]);
     let crlf = with_body(&format!("{RUN}```{{check}} c\nassert = \"rum.loss > 1\"\n```\n"))

@@ -40,7 +40,7 @@ fn prose(lesson: &Lesson) -> Vec<&str> {
 }
 
 #[test]
-fn texts_are_the_translation_s_and_all_else_the_original_s() {
+fn a_translation_supplies_texts_only() {
     let parsed = translated(FRENCH);
     assert_eq!(parsed.diagnostics, []);
     let lesson = parsed.lesson.unwrap();
@@ -93,7 +93,7 @@ fn grades_and_answers_are_the_same_in_both_languages() {
 }
 
 #[test]
-fn missing_texts_fall_back_to_the_original_with_a_warning() {
+fn missing_translations_fall_back_with_a_warning() {
     for (expected, change) in cases(include_str!("../cases/translation-warnings.txt")) {
         let (part, by) = change.split_once("\n=>\n").unwrap();
         let found = found(part, by);

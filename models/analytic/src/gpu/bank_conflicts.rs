@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_degree_of_a_stride_is_its_common_divisor_with_the_banks() {
+    fn conflict_degree_is_gcd_of_stride_and_banks() {
         for stride in 1..200_i64 {
             let words: Vec<i64> = (0..32).map(|lane| stride * lane).collect();
             assert_eq!(degree(&banks(&words)), 1 << stride.trailing_zeros().min(5), "{stride}");

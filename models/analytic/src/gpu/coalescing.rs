@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sectors_lines_and_bytes_are_those_of_the_kernel_machine() {
+    fn sectors_equal_the_interpreters() {
         // The same rule at two places: here over sets of bytes, there over sorted addresses.
         for (stride, offset, size) in [(4, 0, 4), (4, 4, 4), (12, 3, 8), (0, 31, 16), (129, 1, 1)] {
             let load = Load { first: (0..32).map(|lane| offset + stride * lane).collect(), size };

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_sum_stops_growing_where_its_spacing_is_twice_what_is_added() {
+    fn low_precision_sums_saturate() {
         // Steps of 1: from 2048 on FP16 counts in twos, and half of that, tied, goes to the even one.
         let ones = product(4, 16_384, Format::FP16, |i| if i % 4 == 0 { 1.0 } else { 0.0 });
         let first = |format| ones.sum(0, 0, ones.depth, format);

@@ -251,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_algorithms_change_places_where_they_cross_and_nowhere_else() {
+    fn algorithms_change_order_only_at_crossings() {
         for ranks in [2, 3, 4, 7, 8, 64, 1000, 24_576] {
             for link in ["10gige", "infiniband-edr", "nvlink4"] {
                 let network = Network::link(link).unwrap();

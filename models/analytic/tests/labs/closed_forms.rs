@@ -71,7 +71,7 @@ fn karp_flatt_reads_back_the_serial_share() {
 }
 
 #[test]
-fn at_the_best_interval_saving_costs_half_of_what_is_lost() {
+fn best_checkpoint_interval_balances_costs() {
     for (rate, devices, save) in [(4.7e-4, 16384.0, 60.0), (1e-3, 1000.0, 300.0), (1.0, 1.0, 0.1)] {
         let cluster = set([
             ("failures_per_device_day", rate),

@@ -52,7 +52,7 @@ fn type_of(value: &Value) -> Type {
 }
 
 #[test]
-fn every_metric_reported_is_declared_with_its_type_and_finite() {
+fn reported_metrics_are_declared_and_finite() {
     for (kind, set) in cases() {
         let schema = lab(&kind).schema();
         for (name, value) in ran(&kind, &set).metrics() {
@@ -65,7 +65,7 @@ fn every_metric_reported_is_declared_with_its_type_and_finite() {
 }
 
 #[test]
-fn every_metric_without_a_condition_is_reported_at_the_defaults() {
+fn unconditional_metrics_are_reported() {
     for lab in mlsys_analytic::labs().expect("every schema reads") {
         let schema = lab.schema();
         let data = ran(&schema.kind, &[""; 0]);
@@ -76,7 +76,7 @@ fn every_metric_without_a_condition_is_reported_at_the_defaults() {
 }
 
 #[test]
-fn every_metric_is_reported_where_its_condition_is_met_and_only_there() {
+fn metrics_follow_their_conditions() {
     let mut listed = BTreeSet::new();
     for [metric, met, unmet] in lines(CONDITIONS) {
         let (kind, name) = metric.split_once(' ').expect("a lab and a metric");
@@ -113,7 +113,7 @@ fn reported(data: &RunData, metric: &str) -> bool {
 }
 
 #[test]
-fn every_panel_gets_a_well_formed_picture_and_no_other_is_sent() {
+fn panels_get_well_formed_pictures() {
     for (kind, set) in cases() {
         let schema = lab(&kind).schema();
         let drawn: BTreeSet<&str> = schema

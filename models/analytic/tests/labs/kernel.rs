@@ -29,7 +29,7 @@ const SCALE: &str = "__global__ void scale(float *out, const int *in, int n, flo
 }";
 
 #[test]
-fn a_kernel_of_ones_own_takes_its_arguments_by_name_and_gives_its_buffers() {
+fn a_custom_kernel_takes_arguments_by_name() {
     let arguments = [
         "arguments.out.buffer=5",
         "arguments.out.fill=poison",
@@ -120,7 +120,7 @@ fn what_the_arguments_cannot_be_is_told_by_name() {
 }
 
 #[test]
-fn without_a_gpu_both_is_the_interpreter_and_the_device_alone_is_missing() {
+fn without_a_gpu_the_interpreter_runs_alone() {
     let simulated = ran("kernel", &["execution=simulate"]);
     assert_eq!(simulated.metrics(), ran("kernel", &["execution=both"]).metrics());
     let device = run("kernel", &settings(&["execution=device"]));

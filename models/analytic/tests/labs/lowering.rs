@@ -60,7 +60,7 @@ fn a_devices_result_is_held_against_the_processors() {
 }
 
 #[test]
-fn without_a_device_the_processors_result_is_all_and_the_reason_is_told() {
+fn without_a_device_the_reason_is_reported() {
     for (off, backend, said) in [
         (0.0, Backend::Cpu, "no compiler for the processor"),
         (f32::NAN, Backend::Wgpu, "its driver ended"),

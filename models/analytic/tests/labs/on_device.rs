@@ -102,7 +102,7 @@ fn a_device_that_agrees_is_timed_and_its_bandwidth_told() {
 }
 
 #[test]
-fn a_device_that_differs_is_told_with_the_first_element_and_only_alone_its_result_counts() {
+fn a_differing_device_names_the_first_element() {
     for (execution, correct) in [("execution=both", true), ("execution=device", false)] {
         let (data, ended, _) = run(Habit::Wrong, &[execution]);
         assert!(ended.is_ok(), "{ended:?}");
@@ -115,7 +115,7 @@ fn a_device_that_differs_is_told_with_the_first_element_and_only_alone_its_resul
 }
 
 #[test]
-fn what_is_faulty_or_endless_is_never_sent_unless_somebody_insists_on_a_fault() {
+fn faulty_kernels_are_not_launched() {
     let faulty = ["example=vector-add-unguarded", "elements=10"];
     let with = |more: &[&'static str]| [&faulty[..], more].concat();
     let (data, ended, asked) = run(Habit::Right, &with(&["execution=both"]));
@@ -141,7 +141,7 @@ fn what_is_faulty_or_endless_is_never_sent_unless_somebody_insists_on_a_fault() 
 }
 
 #[test]
-fn a_device_that_refuses_is_an_error_alone_and_a_notice_beside_the_interpreter() {
+fn a_refusing_device_is_an_error_or_a_notice() {
     let (data, ended, asked) = run(Habit::Refuses, &["execution=both"]);
     assert!(ended.is_ok() && asked == 1, "{ended:?}");
     let told = data.notices.join("; ");

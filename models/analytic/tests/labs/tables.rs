@@ -43,7 +43,7 @@ fn impossible_parameters_are_refused_by_name() {
 }
 
 #[test]
-fn a_metric_that_is_not_finite_fails_the_run_with_the_reason() {
+fn a_non_finite_metric_fails_the_run() {
     for (message, fragments) in refusals(NOT_FINITE, false) {
         assert!(message.contains(&format!(": {}", fragments[0])), "{message}");
         for fragment in fragments {

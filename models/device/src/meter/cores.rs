@@ -326,7 +326,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cores_go_through_all_of_their_buffers_and_begin_again() {
+    fn cores_cycle_through_their_buffers() {
         let mut part = Buffers { from: vec![0.0; 2 * CHUNK], to: Vec::new(), at: 0 };
         let begins: Vec<usize> = (0..4).map(|_| part.next().start / CHUNK).collect();
         assert_eq!(begins, [0, 1, 0, 1]);

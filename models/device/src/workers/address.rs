@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_of_this_machine_is_refused_with_a_way_out() {
+    fn foreign_addresses_are_refused() {
         for (text, reason) in [
             ("", "no address"),
             ("ws://127.0.0.1", "no port"),

@@ -201,7 +201,7 @@ fn random_case(number: u64) -> Case {
 }
 
 #[test]
-fn kernels_written_at_random_give_the_same_on_each_device() {
+fn random_kernels_agree_on_every_device() {
     let mut wrong = Vec::new();
     for number in 0..KERNELS {
         let case = random_case(number);
@@ -291,7 +291,7 @@ fn an_access_out_of_bounds_does_no_harm_on_wgpu() {
 // The kernels of the lab `lowering`, compiled by cubecl, against the processor's results.
 
 #[test]
-fn every_kernel_gives_the_processors_result_on_every_device() {
+fn devices_give_the_interpreters_results() {
     for &device in devices() {
         for kernel in LoweredKernel::ALL {
             let widths: &[usize] = match kernel {

@@ -102,7 +102,7 @@ fn a_worker_that_fails_is_named_with_what_it_did() {
 }
 
 #[test]
-fn a_worker_that_cannot_begin_ends_the_run_at_its_first_step() {
+fn a_failed_worker_start_ends_the_run() {
     let context = WorkerContext { device: Device::flex(), place: "cpu".to_owned() };
     let mut pool: WorkerPool<Adder> =
         WorkerPool::start(DeviceId::CPU, vec![context; 2], LONG, |spec| {

@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_thousand_ranks_are_cut_and_some_chunks_of_them_followed() {
+    fn ten_thousand_ranks_are_sampled() {
         let trace = ring(10_000);
         assert_eq!(trace.rounds.len(), 2);
         assert_eq!(trace.rounds_in_all(), 19_998);
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn too_much_work_is_not_followed_but_its_bytes_are_counted() {
+    fn long_traces_only_count_bytes() {
         let all = Message { from: 0, to: 1, count: usize::MAX, bytes: 1, ..Message::default() };
         let mut trace = MessageTrace {
             ranks: 2,

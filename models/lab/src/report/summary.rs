@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_hold_every_point_once_and_are_neither_too_few_nor_too_many() {
+    fn pieces_partition_the_points() {
         let mut next = numbers(5);
         for count in [0, 1, 31, 33, 300, 5000, 40_000] {
             let mut series = Series::default();
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn huge_values_make_a_sum_that_is_not_finite_and_no_failure() {
+    fn huge_values_overflow_to_infinity() {
         let mut series = Series::default();
         for step in 0..1000 {
             series.push(step, if step % 2 == 0 { f64::MAX } else { f64::MIN });

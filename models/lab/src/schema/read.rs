@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panel_over_runs_names_metrics_and_parameters_of_its_lab() {
+    fn run_panels_name_declared_metrics() {
         let rest = format!("kinds=['k','u']\n{AXES}\npoints=[{{values=['bytes','2*n']}}]");
         let schema = schema(&attempts(&rest)).unwrap();
         let attempts = schema.attempts("ledger").unwrap();

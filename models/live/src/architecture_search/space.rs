@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mutation_changes_one_choice_and_reaches_every_other() {
+    fn a_mutation_changes_one_choice() {
         let mut stream = Stream::new(1, "test");
         let one = Candidate([1, 1, 0, 0, 0]);
         let mut reached = Vec::new();
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_separable_network_sees_the_image_itself_by_whole_filters() {
+    fn separable_networks_begin_with_whole_filters() {
         let separable = Candidate([0, 0, 0, 1, 1]).config();
         let windows: Vec<(usize, ReceptiveField)> =
             separable.filters.iter().map(|shape| (shape.window[0], shape.sight)).collect();

@@ -130,7 +130,7 @@ fn recomputing_keeps_less_for_work_that_is_counted() {
 }
 
 #[test]
-fn of_recomputed_blocks_only_what_goes_into_them_is_kept() {
+fn recomputed_blocks_keep_only_inputs() {
     let set = ["model=transformer", "width=16", "context=8", "batch_size=2", "recompute=blocks"];
     let stream = 16;
     // What goes into both blocks and into the last norm, the normed stream, and the loss's softmax; the norm's one
@@ -156,7 +156,7 @@ fn a_fused_chain_moves_less_and_computes_as_much() {
 }
 
 #[test]
-fn every_byte_count_is_in_proportion_to_the_size_of_an_element() {
+fn byte_counts_scale_with_element_size() {
     let (_, four) = counted(&["model=transformer"]);
     let (_, two) = counted(&["model=transformer", "bytes_per_element=2"]);
     for (four, two) in [
@@ -171,7 +171,7 @@ fn every_byte_count_is_in_proportion_to_the_size_of_an_element() {
 }
 
 #[test]
-fn the_largest_networks_are_counted_without_running_over() {
+fn the_largest_networks_do_not_overflow() {
     let transformer = "model=transformer width=4096 depth=64 heads=64 kv_heads=64 ffn=100000 vocab=100000 context=4096";
     for set in [
         transformer.split(' ').collect(),
@@ -275,7 +275,7 @@ fn contradicting_knobs_do_not_end_the_run() {
 }
 
 #[test]
-fn turned_live_a_knob_gives_the_counts_of_a_run_that_began_so() {
+fn a_live_knob_equals_an_initial_setting() {
     let (data, ended) = turned(&[("batch_size", Value::Int(3)), ("fuse", Value::Bool(true))]);
     ended.unwrap();
     let fresh = capture(&["layers=[20, 16, 4]", "batch_size=3", "fuse=true"]);

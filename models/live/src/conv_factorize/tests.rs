@@ -65,7 +65,7 @@ fn a_variant_learns_the_digits_and_the_seed_decides_how() {
 }
 
 #[test]
-fn without_the_standard_block_time_has_nothing_to_be_a_share_of() {
+fn relative_time_needs_the_standard_block() {
     let data = small(&["factorizations=[\"row-column\"]"]);
     assert!(data.metric("seconds_ratio.row_column").is_none());
     assert!(data.metric("weights.standard").is_none());

@@ -41,7 +41,7 @@ fn without_a_ladder_there_is_none() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_an_error_before_anything_is_timed() {
+fn unmeasurable_settings_are_refused_first() {
     for precision in ["fp16", "bf16"] {
         let set = format!("precision={precision}");
         let error = try_run(&lab(), &[&set]).unwrap_err().to_string();
@@ -65,7 +65,7 @@ fn a_run_stops_within_a_step_and_keeps_what_it_has() {
 }
 
 #[test]
-fn compared_chips_change_while_it_runs_and_nonsense_is_told() {
+fn compared_chips_are_live_and_validated() {
     let chips = |names: &[&str]| {
         turn("compare", Value::Array(names.iter().copied().map(Value::from).collect()))
     };

@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn few_bits_round_each_head_of_each_token_by_a_scale_of_its_own() {
+    fn cache_scales_are_per_head_and_token() {
         let x = tokens(&[0.55, 1.0, 127.0, 3.3]);
         assert_eq!(numbers(&Bits::Full.rounded(x.clone()).unwrap()), [0.55, 1.0, 127.0, 3.3]);
         let half = numbers(&Bits::Half.rounded(x.clone()).unwrap());

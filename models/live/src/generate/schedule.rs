@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_that_is_free_is_filled_at_once_or_when_all_are() {
+    fn slots_fill_continuously_or_in_batches() {
         let requests = [request(0, 4, 5), request(0, 4, 1), request(1, 2, 3)];
         let continuous = server(Batching::Continuous).schedule(&requests);
         let static_ = server(Batching::Static).schedule(&requests);

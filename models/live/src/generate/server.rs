@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_reads_its_tokens_in_order_wherever_they_lie() {
+    fn paged_tokens_are_read_in_order() {
         let mut pool = PagePool::new(2, 1);
         assert_eq!(kept(&mut pool, 7, &[1.0, 2.0, 3.0]), [1.0, 2.0, 3.0]);
         assert_eq!(kept(&mut pool, 8, &[9.0]), [9.0]);

@@ -422,7 +422,7 @@ fn server_reports_its_steps() {
 }
 
 #[test]
-fn drafts_are_seen_before_they_are_judged_and_struck_out_after() {
+fn drafts_are_shown_then_struck_out() {
     let mut standings = Vec::new();
     let set = ["training_steps=2", "draft_width=8", "temperature=1", "generated_tokens=30"];
     trial::answered(&lab().unwrap(), &set, |report| {
@@ -441,7 +441,7 @@ fn drafts_are_seen_before_they_are_judged_and_struck_out_after() {
 }
 
 #[test]
-fn attention_adds_up_and_a_window_shows_no_more_than_it_holds() {
+fn attention_sums_to_one_inside_its_window() {
     let data = generate(&["generated_tokens=10", "window=6"]);
     let Frame::HeatMap(map) = frame(&data, "attention") else { panic!("attention") };
     assert_eq!((map.columns, map.rows), (6, 8));

@@ -148,7 +148,7 @@ fn equal_seeds_give_equal_runs() {
 }
 
 #[test]
-fn layers_that_the_network_lacks_are_refused_before_training() {
+fn unknown_layers_are_refused() {
     // This many steps of training would not end.
     const LONG: &str = "baseline_steps=100000";
     must_refuse(
@@ -161,7 +161,7 @@ fn layers_that_the_network_lacks_are_refused_before_training() {
 }
 
 #[test]
-fn no_alpha_learns_nothing_and_a_huge_rate_is_told_to_diverge() {
+fn alpha_zero_learns_nothing() {
     let data = short(&["alpha=0.0"]);
     let adapted = values(&data, "accuracy_adapted");
     assert!(adapted.iter().all(|accuracy| *accuracy == adapted[0]));

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn the_typical_update_is_the_middle_one_of_those_that_are_some() {
+    fn the_typical_update_is_the_nonzero_median() {
         let before = [1.0, 1.0, 1.0, 1.0];
         let wanted = [1.0, 1.5, 1.1, 1.01];
         assert_eq!(typical(&before, &wanted, Format::Bf16), Some(2));

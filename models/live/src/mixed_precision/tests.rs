@@ -90,7 +90,7 @@ fn host_pass_equals_burns_in_32_bits() {
 }
 
 #[test]
-fn slopes_of_the_hosts_own_pass_are_those_of_small_differences() {
+fn host_gradients_equal_finite_differences() {
     let sizes = [[3, 4], [4, 2]];
     let weights: Vec<f32> = (0..26).map(|n| ((n * 7 % 13) as f32 - 6.0) / 8.0).collect();
     let inputs: Vec<f32> = (0..9).map(|n| (n as f32 - 4.0) / 3.0).collect();
@@ -115,7 +115,7 @@ fn slopes_of_the_hosts_own_pass_are_those_of_small_differences() {
 }
 
 #[test]
-fn numbers_too_large_for_their_format_end_the_run_with_a_reason() {
+fn format_overflow_ends_the_run() {
     let data = mixed(&["gradient_format=fp16", "loss_scale=16777216", "steps=50"]);
     assert_eq!(data.metric("diverged"), Some(mlsys_lab::Value::Bool(true)));
     // Its weights are infinite after the first step; the loss of that step was still a number.

@@ -166,7 +166,7 @@ fn removed_units_equal_zeroed_units() {
 }
 
 #[test]
-fn half_the_neurons_are_half_the_weights_and_really_gone() {
+fn removed_neurons_halve_the_weights() {
     let data = prune(&["method=neurons", "sparsity=0.5", "finetune_steps=20"]);
     assert_eq!(number(&data, "parameters"), 50_890.0);
     assert_eq!(number(&data, "sparsity_reached"), 0.5);
@@ -177,7 +177,7 @@ fn half_the_neurons_are_half_the_weights_and_really_gone() {
 }
 
 #[test]
-fn two_of_four_is_exactly_half_and_what_tensor_cores_can_use() {
+fn two_of_four_sparsity_is_half() {
     let data = prune(&["method=n-of-m", "finetune_steps=30"]);
     assert_eq!(number(&data, "sparsity_reached"), 0.5);
     assert_eq!(number(&data, "resurrected_weights"), 0.0);
@@ -240,7 +240,7 @@ fn a_paused_run_answers_a_knob_without_a_step() {
 }
 
 #[test]
-fn what_cannot_be_is_said_in_words_and_odd_sizes_are_no_trouble() {
+fn impossible_settings_are_refused() {
     let lab = lab().unwrap();
     let error = try_run(&lab, &["method=n-of-m", "keep=5"]).unwrap_err();
     assert!(error.is_usage() && error.to_string().contains("keep at most 4"), "{error}");
@@ -289,7 +289,7 @@ fn bitmap_beats_dense_storage_above_one_over_the_bits() {
 }
 
 #[test]
-fn curves_are_what_choosing_anew_at_each_place_would_give() {
+fn curves_equal_pruning_from_scratch() {
     let trained = small(Model::Cnn, 2);
     let body = Body::new(&trained);
     let none = Masks::none(&body);
@@ -367,7 +367,7 @@ fn silenced(whole: &Transformer, gone: &[Vec<bool>]) -> Tensor<3> {
 }
 
 #[test]
-fn without_heads_it_answers_as_if_they_had_found_nothing() {
+fn networks_without_heads_skip_head_pruning() {
     let device = Device::flex();
     for (kv_heads, group) in [(4, 1), (2, 2)] {
         let trained = decoder(kv_heads);
@@ -442,7 +442,7 @@ fn the_heads_with_the_smallest_norm_go() {
 }
 
 #[test]
-fn exactly_as_many_heads_stay_as_asked_and_the_rest_stay_zero() {
+fn pruned_heads_stay_zero() {
     let lab = lab().unwrap();
     // Of a block 4 matrices of 16 x 16 with 8 heads, and 3 of 16 x 48; a head of 16 x 64; the output head.
     let (head, all) = (4 * 2 * 16, 2 * (4 * 256 + 3 * 16 * 48) + 16 * 64);
@@ -496,7 +496,7 @@ fn every_method_works_on_a_transformer_and_runs_repeat() {
 }
 
 #[test]
-fn what_fits_no_network_is_said_before_anything_is_trained() {
+fn unfit_networks_are_refused_before_training() {
     let lab = lab().unwrap();
     for (set, names) in [
         (&["method=heads"][..], ["method", "model"]),

@@ -410,7 +410,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_the_last_and_the_shown_layer_are_drawn_once_each() {
+    fn drawn_layers_are_unique() {
         assert_eq!(chosen(1, 3), [0, 1, 2]);
         assert_eq!(chosen(0, 2), [0, 1]);
         assert_eq!(chosen(5, 16), [0, 5, 15]);

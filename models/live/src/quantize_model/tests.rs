@@ -95,7 +95,7 @@ fn measured_noise_follows_theory_and_six_decibels_a_bit() {
 }
 
 #[test]
-fn shared_values_and_normal_floats_are_stored_as_they_say() {
+fn codebooks_have_their_declared_size() {
     let weights = 784 * 16 + 160;
     let others = 4 * 26;
     let shared = quantized(&["method=kmeans", "bits=3", "finetune_steps=20"]);
@@ -112,7 +112,7 @@ fn shared_values_and_normal_floats_are_stored_as_they_say() {
 }
 
 #[test]
-fn inputs_in_few_bits_cost_more_and_a_chosen_range_costs_less() {
+fn quantized_inputs_cost_more_clipping_less() {
     let of = |set: &[&str]| {
         number(&quantized(&[&["activation_bits=2"][..], set].concat()), "accuracy_after")
     };
@@ -159,7 +159,7 @@ fn knobs_do_not_retrain_the_network() {
 }
 
 #[test]
-fn a_layer_alone_costs_less_than_all_of_them_in_few_bits() {
+fn one_quantized_layer_costs_less_than_all() {
     let two = quantized(&["bits=2", "granularity=tensor"]);
     let alone = ["sensitivity.layer1", "sensitivity.layer2"].map(|name| number(&two, name));
     let all = number(&two, "accuracy_drop");
@@ -291,7 +291,7 @@ fn a_network_of_which_burn_holds_only_a_part_says_which() {
 }
 
 #[test]
-fn a_pass_that_changes_nothing_on_the_way_is_the_networks_own() {
+fn an_identity_pass_equals_the_network() {
     let sizes = Sizes { width: 8, depth: 2, heads: 2, kv_heads: 1, context: 8 };
     let recipes = [
         Recipe::images(Model::Mlp, 5, 0, 1),

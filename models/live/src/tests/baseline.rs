@@ -92,7 +92,7 @@ fn every_matrix_lies_where_the_network_has_it() {
 }
 
 #[test]
-fn a_recipe_is_trained_once_and_another_seed_is_another_network() {
+fn baselines_are_cached_per_recipe() {
     let of = |seed| on_cpu(&reader(2, 1, seed));
     let first = of(7);
     let both = std::thread::scope(|scope| {
@@ -167,7 +167,7 @@ fn evaluation_beyond_memory_is_refused() {
 }
 
 #[test]
-fn what_is_to_be_made_smaller_is_what_the_lab_has_for_it() {
+fn each_lab_trains_its_own_baseline() {
     let named = "the network that model_from names";
     for (lab, set, smallest) in [
         (generate::lab(), &[][..], "width, depth or context"),
@@ -288,7 +288,7 @@ fn unset_sizes_follow_the_network() {
 }
 
 #[test]
-fn a_file_that_claims_another_network_than_it_holds_is_refused() {
+fn a_mislabelled_network_file_is_refused() {
     let recipe = reader(3, 0, 1);
     let artifact = on_cpu(&recipe).artifact(None).unwrap();
     for (old, new, part) in [

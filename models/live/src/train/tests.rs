@@ -44,7 +44,7 @@ fn first_difference(one: &RunData, other: &RunData) -> Option<String> {
 }
 
 #[test]
-fn the_default_run_has_the_sizes_that_can_be_worked_out_by_hand() {
+fn the_default_run_has_known_sizes() {
     let run = train(&[]);
     // 2-32-32-2: (2+1)*32 + (32+1)*32 + (32+1)*2 parameters; 400 steps of 64 on 400 points.
     for (name, expected) in [

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gradient_that_is_zero_or_no_number_is_packed_all_the_same() {
+    fn zero_and_nan_gradients_are_packed() {
         let mut sum = vec![0.0; 2];
         assert!(Compression::Int8.pack(&[0.0, 0.0], 0.5).add_to(&mut sum));
         assert_eq!(sum, [0.0, 0.0]);

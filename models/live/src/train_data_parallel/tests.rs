@@ -163,7 +163,7 @@ fn exact_schemes_stay_with_one_worker_over_twenty_steps() {
 }
 
 #[test]
-fn every_algorithm_sends_what_its_plan_says_and_sums_alike() {
+fn algorithms_send_their_plan_and_agree() {
     let buffer = 4.0 * 209_472.0;
     for (algorithm, bytes, messages) in [
         ("ring", 1.5, 6.0),
@@ -183,7 +183,7 @@ fn every_algorithm_sends_what_its_plan_says_and_sums_alike() {
 }
 
 #[test]
-fn compressed_rarer_and_late_gradients_learn_what_they_can() {
+fn lossy_exchanges_still_learn() {
     let accuracy = |rate: &str, more: &[&str]| number(&digits_at(rate, 300, more), "accuracy");
     let dense = accuracy("0.1", &[]);
     assert!(dense >= 0.95, "{dense}");
@@ -237,7 +237,7 @@ fn the_timeline_takes_as_long_as_a_step() {
 }
 
 #[test]
-fn compressed_gradients_are_counted_as_they_went_over_the_wire() {
+fn compressed_bytes_are_counted_on_the_wire() {
     for (compression, each) in [("int8", 4 + 25_450), ("sign", 4 + 3182), ("top-k", 8 * 255)] {
         let data = digits_at("0.1", 2, &[&format!("compression={compression}")]);
         assert_eq!(number(&data, "bytes_sent_per_worker"), f64::from(3 * each));

@@ -54,7 +54,7 @@ fn the_default_run_is_what_the_contract_says() {
 const SYNCHRONOUS: [&str; 4] = ["gpipe", "1f1b", "interleaved-1f1b", "zb-h1"];
 
 #[test]
-fn gradients_of_random_pipelines_are_those_of_one_worker() {
+fn pipeline_gradients_equal_one_workers() {
     let mut stream = Stream::new(11, "test/pipelines");
     let mut pick = |values: &[usize]| values[stream.below(values.len())];
     for round in 0..16 {
@@ -212,7 +212,7 @@ fn one_stage_that_never_drains_is_one_worker() {
 }
 
 #[test]
-fn recomputing_and_splitting_change_memory_and_not_the_gradient() {
+fn recomputation_keeps_the_gradient() {
     let bytes = |set: &[&str]| {
         let data = run(&lab(), &small(set));
         assert!(most(&data, "max_gradient_difference") <= 1e-5);
@@ -244,7 +244,7 @@ fn what_does_not_fit_together_is_refused_with_a_way_out() {
 }
 
 #[test]
-fn a_link_turned_while_it_runs_changes_the_modelled_clock_alone() {
+fn the_link_knob_changes_only_modelled_time() {
     let orders = [turn("link", "10gige")];
     let set = small(&["steps=2"]);
     let turned = steered(&lab(), &set, "opening", &orders);
@@ -277,7 +277,7 @@ fn models_beyond_memory_are_refused() {
 }
 
 #[test]
-fn a_learning_rate_far_too_large_ends_the_run_with_a_reason() {
+fn divergence_ends_the_run() {
     for (schedule, word) in [("schedule=gpipe", "overshoots"), ("schedule=asynchronous", "late")] {
         let set = ["hidden=16", "context=8", "learning_rate=10", "steps=30", schedule];
         let data = run(&lab(), &set);
@@ -288,7 +288,7 @@ fn a_learning_rate_far_too_large_ends_the_run_with_a_reason() {
 }
 
 #[test]
-fn a_pipeline_that_is_still_filling_has_no_steady_values() {
+fn a_filling_pipeline_has_no_steady_values() {
     let set =
         ["hidden=16", "context=8", "schedule=asynchronous", "microbatches=1", "global_batch=2"];
     let after = |steps: &str| run(&lab(), &[&set[..], &[steps]].concat());

@@ -330,7 +330,7 @@ fn sums_can_be_left_out_of_a_run_that_has_begun() {
 }
 
 #[test]
-fn the_modelled_clock_follows_the_link_and_the_gradients_do_not() {
+fn the_link_changes_time_not_gradients() {
     let whole = run(&lab(), &SMALL);
     let orders = [turn("link", "10gige")];
     let slow = steered(&lab(), &SMALL, "opening the device", &orders);
@@ -356,7 +356,7 @@ fn sums_done_again_bring_the_ranks_together_again() {
 }
 
 #[test]
-fn a_learning_rate_far_too_large_ends_the_run_with_a_reason() {
+fn divergence_ends_the_run() {
     let set = ["layers=2", "global_batch=4", "context=16", "learning_rate=10", "steps=30"];
     let data = run(&lab(), &set);
     assert!(data.diverged.as_ref().unwrap().1.contains("learning rate 10 "));

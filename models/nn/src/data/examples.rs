@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_labels_of_a_window_are_its_tokens_moved_on_by_one() {
+    fn labels_are_tokens_shifted_by_one() {
         let examples = Examples::Sequence(sequence(1));
         let batch = examples.gather(&[6, 0]);
         assert_eq!(batch.inputs, Numbers::Tokens(vec![6, 7, 8, 0, 1, 2]));
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn every_epoch_holds_each_example_once_in_an_order_of_its_own() {
+    fn epochs_are_permutations() {
         let mut batches = Batches::new(1, 50);
         let first = batches.next(50).to_vec();
         let second = batches.next(50).to_vec();

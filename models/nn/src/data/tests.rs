@@ -48,7 +48,7 @@ fn the_data_of_a_seed_are_fixed_for_ever() {
 }
 
 #[test]
-fn every_data_set_has_the_shape_it_says_and_balanced_classes() {
+fn data_sets_have_their_shape_and_balanced_classes() {
     for dataset in GENERATED {
         let data = made(&small(dataset));
         assert_eq!(data.train.len(), 60);
@@ -83,7 +83,7 @@ fn seeds_and_halves_have_their_own_examples_and_more_samples_keep_the_first_ones
 }
 
 #[test]
-fn noise_scales_the_same_deviates_around_the_same_points() {
+fn noise_scales_the_same_deviates() {
     for dataset in [Dataset::Spiral, Dataset::Moons, Dataset::Circles, Dataset::Xor] {
         let [clean, some, double] =
             [0.0, 0.1, 0.2].map(|noise| made(&DataConfig { noise, ..small(dataset) }).train.inputs);
@@ -167,7 +167,7 @@ fn chain_entropy_matches_the_stated_rate() {
 }
 
 #[test]
-fn the_sums_of_a_seed_are_fixed_for_ever_and_so_is_its_chain() {
+fn data_of_a_seed_never_changes() {
     // Recorded at the first release, as for points and digits.
     let first = |dataset| {
         let (train, _, language) = sequences(&DataConfig::new(dataset, 1));
@@ -181,7 +181,7 @@ fn the_sums_of_a_seed_are_fixed_for_ever_and_so_is_its_chain() {
 }
 
 #[test]
-fn sums_are_right_and_those_held_out_are_never_trained_on() {
+fn held_out_sums_are_never_trained_on() {
     let (train, held_out, language) = sequences(&DataConfig::new(Dataset::Sums, 1));
     let lines = |sequence: &Sequence| -> std::collections::BTreeSet<String> {
         let text = language.vocabulary.text(&sequence.tokens);
@@ -217,7 +217,7 @@ fn the_last_tenth_of_the_tales_is_held_out() {
 }
 
 #[test]
-fn more_samples_keep_the_first_tokens_and_the_half_held_out() {
+fn more_samples_keep_the_first_tokens() {
     for dataset in [Dataset::Chain, Dataset::Sums, Dataset::Text] {
         let of = |samples| sequences(&DataConfig { samples, ..DataConfig::new(dataset, 1) });
         let ((few, held_out, _), (many, same, _)) = (of(500), of(700));
@@ -236,7 +236,7 @@ fn a_text_of_ones_own_is_taken_whatever_its_alphabet() {
 }
 
 #[test]
-fn what_is_no_text_or_too_short_is_refused_with_the_reason() {
+fn short_or_binary_texts_are_refused() {
     let many: String = (0x4e00..0x4e00 + 1100).filter_map(char::from_u32).collect();
     for (corpus, words) in [
         ("", "is empty"),

@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn the_784_512_512_10_network_costs_what_its_formulas_say() {
+    fn mlp_costs_match_formulas() {
         let network = mlp(&[784, 512, 512, 10]);
         assert_eq!(parameters(&network), 669_706);
         assert_eq!(network.forward_flops(64), 85_590_016);

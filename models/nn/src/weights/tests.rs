@@ -102,7 +102,7 @@ fn loaded_weights_are_trained_like_any() {
 }
 
 #[test]
-fn weights_of_another_network_are_refused_with_every_difference() {
+fn mismatched_weights_list_every_difference() {
     let folder = TestFolder::new();
     let saved = llama(16, 4, 2);
     for name in ["a.bpk", "a.safetensors"] {
@@ -182,7 +182,7 @@ fn oversized_headers_are_refused_before_allocation() {
 }
 
 #[test]
-fn a_torn_or_foreign_file_is_refused_wherever_it_is_torn() {
+fn truncated_weight_files_are_refused() {
     let (folder, architecture) = (TestFolder::new(), mlp(&[5]));
     for path in ["bpk", "safetensors"].map(|ending| folder.path(&format!("torn.{ending}"))) {
         save(&made(&architecture, 1), &architecture, &path).unwrap();
@@ -205,7 +205,7 @@ fn a_torn_or_foreign_file_is_refused_wherever_it_is_torn() {
 }
 
 #[test]
-fn names_and_places_that_cannot_be_are_told_before_a_run() {
+fn invalid_paths_are_refused_before_a_run() {
     let folder = TestFolder::new();
     fs::create_dir(folder.path("folder.bpk")).unwrap();
     // A path that not even root can write to.

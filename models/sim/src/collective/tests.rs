@@ -118,7 +118,7 @@ fn a_broadcast_reaches_everybody_from_any_root() {
 }
 
 #[test]
-fn the_counts_of_a_walk_are_those_of_the_closed_formulas() {
+fn walked_counts_equal_the_formulas() {
     for ranks in 1..=33 {
         // Divisible, so that pieces are even and the formulas exact.
         let elements = ranks * 24;

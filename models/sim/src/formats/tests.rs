@@ -79,7 +79,7 @@ fn every_code_is_rounded_to_itself() {
 }
 
 #[test]
-fn between_two_codes_the_nearer_wins_and_of_two_the_even() {
+fn rounding_is_to_nearest_even() {
     for format in SHORT {
         // Positive codes in order are positive numbers in order.
         for code in 0..codes(format) / 2 - 1 {

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn each_full_group_keeps_exactly_n_of_m_along_the_inputs() {
+    fn groups_keep_n_of_m() {
         for seed in 0..40 {
             let [inputs, outputs] = [1, 2].map(|at| 1 + (random::bits(seed, at) % 23) as usize);
             let group = 1 + (random::bits(seed, 3) % 8) as usize;

@@ -174,7 +174,7 @@ fn halving_finds_what_looking_at_every_level_finds() {
 }
 
 #[test]
-fn clusters_of_sorted_weights_are_those_of_the_plain_way() {
+fn sorted_clustering_equals_lloyds() {
     for seed in 0..5 {
         let weights: Vec<f64> = values(seed, 300).iter().map(|x| f64::from(*x)).collect();
         let start = Codebook::spread(&weights, 6);
@@ -293,7 +293,7 @@ fn whatever_comes_is_answered() {
 }
 
 #[test]
-fn a_hundred_thousand_weights_have_a_level_each_in_order() {
+fn many_weights_keep_sorted_levels() {
     // Large enough that a quadratic way to cluster would be felt.
     let weights = values(9, 100_352);
     let matrix = Matrix::by_inputs(784, 128);

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn without_colours_a_dark_pixel_is_not_taken_for_a_blank_one() {
+    fn dark_pixels_show_without_colour() {
         for set in [GlyphSet::Unicode, GlyphSet::Ascii] {
             let shades = drawn([1, 0, 1, 255, 1, 0, 0, 255], ColorDepth::None, set);
             let is_blank: Vec<bool> = shades.chars().map(|shade| shade == ' ').collect();

@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_of_two_columns_take_two_and_marks_on_letters_none() {
+    fn wide_letters_take_two_columns() {
         assert_eq!(text(&[(0, "漢字漢字")], "", 5), ["漢字", "漢字"]);
         assert_eq!(text(&[(0, "漢漢")], "漢", 5), ["漢 漢", "   漢"]);
         assert_eq!(text(&[(0, "e\u{301}e\u{301}ab")], "", 3), ["e\u{301}e\u{301}a", "b"]);

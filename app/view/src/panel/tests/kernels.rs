@@ -142,7 +142,7 @@ fn sectors_of_a_naive_transpose_and_banks_of_a_tile() {
 }
 
 #[test]
-fn the_order_of_instructions_has_a_cursor_that_goes_both_ways() {
+fn the_instruction_cursor_moves_both_ways() {
     let order = sent("timeline", &["example=reduce-sequential", "elements=128", "block_dim=[128]"]);
     let mut walk = KernelDebugger::new(&order);
     on(&mut walk, 60);

@@ -50,7 +50,7 @@ fn every_size_is_drawn_with_and_without_a_mark() {
 }
 
 #[test]
-fn odd_pictures_are_drawn_marked_sorted_and_filtered_without_harm() {
+fn odd_pictures_draw_sort_and_filter() {
     let schema = schema();
     for frame in odd_frames() {
         let data = with_frame(frame);
@@ -85,7 +85,7 @@ fn odd_pictures_are_drawn_marked_sorted_and_filtered_without_harm() {
 }
 
 #[test]
-fn what_is_marked_is_named_below_the_picture_and_in_words() {
+fn the_marked_element_is_named_below() {
     let schema = schema();
     let data = steered(400);
     let look = look(ColorDepth::None, GlyphSet::Ascii);
@@ -136,7 +136,7 @@ fn a_long_table_follows_its_mark_in_both_directions() {
 }
 
 #[test]
-fn long_cells_go_over_lines_while_there_are_rows_for_them() {
+fn long_cells_wrap_while_rows_are_free() {
     let schema = schema();
     let words =
         "waits for memory; half of the multiply-adds, and little more than half of the bytes";

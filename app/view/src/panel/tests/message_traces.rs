@@ -60,7 +60,7 @@ fn every_layout_looks_as_before() {
 }
 
 #[test]
-fn every_message_of_a_ring_is_named_on_its_link_in_both_directions() {
+fn ring_messages_are_named_on_their_links() {
     for ranks in 2..=9 {
         let mut trace = ring(ranks);
         let name = |place: usize| char::from(b'P' + place as u8).to_string();
@@ -123,7 +123,7 @@ fn the_legend_has_the_least_obvious_items_first() {
 }
 
 #[test]
-fn every_message_of_a_tree_a_star_and_a_mesh_is_named_near_its_line() {
+fn other_messages_are_named_near_their_lines() {
     for (what, trace, rows_of_boxes) in [
         ("tree", listed("tree"), 19),
         ("star", star(4), 9),
@@ -143,7 +143,7 @@ fn every_message_of_a_tree_a_star_and_a_mesh_is_named_near_its_line() {
 }
 
 #[test]
-fn traces_that_are_no_tree_or_have_no_room_keep_their_arrows() {
+fn traces_without_room_keep_arrows() {
     // A rank with two parents for the same chunk.
     let mut torn = listed("tree");
     let mut extra = torn.rounds[0].messages[0];

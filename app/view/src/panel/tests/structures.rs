@@ -179,7 +179,7 @@ pub(crate) fn warps(text: &str) -> Cells {
 }
 
 #[test]
-fn of_many_cells_the_marked_one_is_in_sight_and_groups_begin_where_they_end() {
+fn the_marked_cell_is_scrolled_into_view() {
     let mut cells = warps("");
     for row in &mut cells.rows {
         row.cells = vec![Some(Cell::new(0)); 300];

@@ -177,7 +177,7 @@ mod tests {
     use crate::panel::tests::odd::odd_frames;
 
     #[test]
-    fn the_mark_stays_in_the_picture_whatever_the_picture_is() {
+    fn the_mark_stays_in_the_picture() {
         let ways = [
             Way::Right,
             Way::Down(1),
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn points_are_gone_through_across_and_upwards_and_those_without_a_place_are_left_out() {
+    fn the_cursor_visits_points_with_a_place() {
         let frame = Frame::Scatter(compression());
         let mut view = FrameView::default();
         let mut names = Vec::new();

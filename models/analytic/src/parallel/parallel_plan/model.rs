@@ -295,7 +295,7 @@ mod tests {
 
     /// Llama 3 herd, section 3.3.2: 16 stages, one layer less on the first and on the last.
     #[test]
-    fn a_hundred_and_twenty_six_layers_lie_on_sixteen_stages_as_published() {
+    fn llama_405b_stages_are_as_published() {
         let model = llama_405b(8192.0);
         let layers: Vec<i64> = (0..16).map(|stage| model.layers_of(stage, 16)).collect();
         assert_eq!(layers[0], 7);
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_llamas_layer_keeps_about_what_the_gpts_formula_says() {
+    fn llama_activation_memory_is_near_the_formula() {
         let model = llama_405b(8192.0);
         let plan = llama_row(1);
         let bytes = layer_activations(&model, &plan);
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn context_ranks_share_tokens_and_keep_as_much_as_one_of_the_short_sequence() {
+    fn context_ranks_divide_activations() {
         let (short, long) = (llama_405b(8192.0), llama_405b(131_072.0));
         let (one, sixteen) = (llama_row(1), llama_row(2));
         assert_eq!(layer_activations(&short, &one), layer_activations(&long, &sixteen));

@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_stage_keeps_one_microbatch_and_the_first_as_many_as_there_are_stages() {
+    fn stages_keep_their_microbatches_in_flight() {
         let one = plan(4, 8, 1);
         assert_eq!([0, 1, 2, 3].map(|s| one.in_flight(s)), [4.0, 3.0, 2.0, 1.0]);
         assert_eq!(plan(4, 2, 1).in_flight(0), 2.0);

@@ -239,7 +239,7 @@ mod tests {
 
     /// Rajbhandari et al. 2020, section 7: 2 elements a parameter for stages 0 to 2, 3 for stage 3.
     #[test]
-    fn with_one_microbatch_the_factors_of_the_paper_come_out() {
+    fn one_microbatch_gives_the_papers_factors() {
         let setting = setting();
         for stage in Stage::ALL {
             let mut plan = llama_row(1);

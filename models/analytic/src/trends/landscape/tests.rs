@@ -26,7 +26,7 @@ fn every_cell_of_every_table_says_whose_it_is() {
 }
 
 #[test]
-fn every_entry_names_sources_that_are_spelled_out_and_corrections_concern_what_is_there() {
+fn entries_and_corrections_name_their_sources() {
     let tables = Tables::landscape();
     let known: Vec<String> = tables.all("source").iter().filter_map(|s| text(s, "name")).collect();
     for table in tables.tables().filter(|table| *table != "source") {

@@ -15,7 +15,7 @@ fn tiny(more: &[&str]) -> RunData {
 }
 
 #[test]
-fn the_default_transformer_comes_near_the_entropy_of_the_chain() {
+fn the_default_transformer_nears_the_entropy() {
     let set = ["dataset=chain", "model=transformer", "learning_rate=0.003"];
     let run = train(&[&set[..], &["steps=200", "batch_size=16"]].concat());
     let (loss, floor) = (number(&run, "validation_loss"), number(&run, "loss_floor"));
@@ -111,7 +111,7 @@ fn transformer_metrics_match_the_schema() {
 }
 
 #[test]
-fn a_transformer_shows_what_it_writes_expects_and_looks_at() {
+fn a_transformer_draws_text_and_attention() {
     let run = tiny(&["dataset=sums", "steps=3"]);
     let names: Vec<&str> = run.frames.keys().map(|name| name.as_ref()).collect();
     let expected = "attention confusion logit-lens next-token text weight-spread weights";
@@ -139,7 +139,7 @@ fn a_transformer_shows_what_it_writes_expects_and_looks_at() {
 }
 
 #[test]
-fn what_is_guessed_and_written_is_not_hidden_by_what_was_given() {
+fn generated_text_is_visible_after_the_prompt() {
     // Numbers are long: two of them, and the guess.
     let chain = tiny(&["dataset=chain", "steps=1"]);
     let Frame::Bars(next) = &chain.frames["next-token"].1 else { panic!("no bars") };
@@ -167,7 +167,7 @@ fn small_perceptron_shows_weights_and_gradients() {
 }
 
 #[test]
-fn models_and_data_that_make_no_sense_together_are_refused() {
+fn mismatched_models_and_data_are_refused() {
     must_refuse(
         &lab(),
         &[

@@ -75,7 +75,7 @@ fn images_keep_their_labels_and_grey_becomes_a_share() {
 }
 
 #[test]
-fn the_seed_chooses_the_images_and_a_dot_may_stand_in_the_names() {
+fn the_seed_chooses_the_images() {
     let folder = Folder::good();
     let first = folder.load().expect("good files");
     for name in ["train-images", "t10k-images"] {
@@ -142,7 +142,7 @@ fn each_bad_file_has_its_own_fault() {
 }
 
 #[test]
-fn a_file_cut_off_anywhere_is_an_error_and_never_a_panic() {
+fn truncated_files_are_errors() {
     let whole = images(30);
     for length in (0..40).chain([5000, whole.len() - 1]) {
         let found = fault(IMAGES, &whole[..length]);

@@ -52,7 +52,7 @@ fn turned(head: &[f64]) -> Vec<Vec<f64>> {
 }
 
 #[test]
-fn turning_is_the_conventional_one_and_the_first_position_stays() {
+fn rotary_embedding_is_conventional() {
     let query: Vec<f64> = (0..HEAD).map(|i| (1.3 * i as f64 + 0.4).sin()).collect();
     let turned = turned(&query);
     for (position, row) in turned.iter().enumerate() {

@@ -279,7 +279,7 @@ mod tests {
     use mlsys_lab::frame::{Edge, Group, Node};
 
     #[test]
-    fn groups_of_one_name_are_told_apart_and_facts_have_their_units() {
+    fn equal_group_names_are_numbered() {
         let mut large = fixtures::network(20);
         for group in &mut large.groups {
             group.name = "block".to_owned();

@@ -332,7 +332,7 @@ mod tests {
     use crate::panel::tests::fixtures;
 
     #[test]
-    fn a_selection_from_a_larger_graph_is_none_in_a_smaller_one() {
+    fn a_selection_outside_the_graph_is_none() {
         let mut view = GraphView { selected: Some(999), ..GraphView::default() };
         let said = view.fold(&fixtures::network(2));
         assert_eq!(said, "no node is selected: up and down select one");

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_give_what_they_can_spare_then_words_give_way_the_widest_first() {
+    fn narrow_tables_shrink_numbers_then_words() {
         assert_eq!(fit(&[words(5), words(9)], 30), [5, 9]);
         let fitted = fit(&[words(6), words(60_000), words(8)], 40);
         assert_eq!((fitted[0], fitted[2]), (6, 8));

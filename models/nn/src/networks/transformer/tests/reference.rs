@@ -208,7 +208,7 @@ fn error(transformer: &Transformer) -> f64 {
 }
 
 #[test]
-fn it_equals_the_plain_one_for_every_way_of_sharing_heads() {
+fn grouped_heads_equal_the_reference() {
     for (heads, kv_heads) in [(4, 4), (4, 2), (4, 1), (2, 1), (1, 1), (8, 2)] {
         let single = stirred(config(heads, kv_heads));
         let double = in_f64(single.clone());
@@ -219,7 +219,7 @@ fn it_equals_the_plain_one_for_every_way_of_sharing_heads() {
 }
 
 #[test]
-fn it_equals_the_plain_one_without_blocks_and_for_one_token() {
+fn small_networks_equal_the_reference() {
     let none = stirred(TransformerConfig { depth: 0, ..config(4, 2) });
     assert!(error(&in_f64(none)) <= 1e-10);
     let one = in_f64(stirred(config(4, 2)));

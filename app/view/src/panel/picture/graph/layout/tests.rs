@@ -45,7 +45,7 @@ fn graphs() -> Vec<(usize, Vec<(usize, usize)>)> {
 }
 
 #[test]
-fn boxes_do_not_overlap_and_links_lead_from_left_to_right() {
+fn boxes_are_apart_and_links_lead_right() {
     for (boxes, links) in graphs() {
         for size in [SIZE, Size { height: 1, port: 0, entries: (0, 0), ..SIZE }] {
             let (arranged, layout) = laid(boxes, &links, size);
@@ -114,7 +114,7 @@ fn cells(route: &[(usize, usize)]) -> Vec<((usize, usize), [bool; 4])> {
 type Crossing = (usize, [bool; 4]);
 
 #[test]
-fn lines_that_have_no_end_in_common_only_cross_and_none_runs_through_a_box() {
+fn routed_lines_only_cross_and_avoid_boxes() {
     for (boxes, links) in graphs() {
         let (arranged, layout) = laid(boxes, &links, SIZE);
         let mut met: std::collections::BTreeMap<(usize, usize), Vec<Crossing>> =
