@@ -152,9 +152,7 @@ impl Inputs {
     /// Every part: its name, how often it runs in a step, and its work.
     fn parts(&self) -> Vec<(&'static str, usize, Work<'_>)> {
         let (depth, batch) = (self.config.depth, LLAMA_BATCH);
-        let Some(block) = self.llama.blocks.first() else {
-            return Vec::new();
-        };
+        let Some(block) = self.llama.blocks.first() else { return Vec::new() };
         let attention = &block.attention;
         let parts: [(&str, usize, Work<'_>); 9] = [
             (

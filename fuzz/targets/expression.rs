@@ -28,9 +28,7 @@ impl Env for Names {
 }
 
 fuzz_target!(|data: &[u8]| {
-    let Ok(source) = std::str::from_utf8(data) else {
-        return;
-    };
+    let Ok(source) = std::str::from_utf8(data) else { return };
     for dialect in [Dialect::Lesson, Dialect::Graph, Dialect::Pattern, Dialect::ClosedForm] {
         match parse(source, dialect) {
             Ok(expr) => {

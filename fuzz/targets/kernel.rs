@@ -8,9 +8,7 @@ use mlsys_kernel::types::Type;
 use mlsys_kernel::{Argument, Kernel, Launch, Subgroups, Target, Values};
 
 fuzz_target!(|data: &[u8]| {
-    let Ok(text) = std::str::from_utf8(data) else {
-        return;
-    };
+    let Ok(text) = std::str::from_utf8(data) else { return };
     let kernel = match Kernel::parse("k.cu", text) {
         Ok(kernel) => kernel,
         Err(refused) => {

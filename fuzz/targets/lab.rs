@@ -6,9 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use mlsys_analytic::closed_form::ClosedForm;
 
 fuzz_target!(|data: &[u8]| {
-    let Ok(text) = std::str::from_utf8(data) else {
-        return;
-    };
+    let Ok(text) = std::str::from_utf8(data) else { return };
     match ClosedForm::read(text) {
         Ok(lab) => {
             for failure in lab.failures() {

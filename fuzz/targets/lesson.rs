@@ -12,9 +12,7 @@ fuzz_target!(|data: &[u8]| {
     let (file, answers) = end.map_or((data, &[][..]), |end| (&data[..end], &data[end + 1..]));
     let parsed = read("f.md", file, &LABS);
     told(file, &parsed);
-    let Some(lesson) = parsed.lesson else {
-        return;
-    };
+    let Some(lesson) = parsed.lesson else { return };
     let text = String::from_utf8_lossy(answers).into_owned();
     graded(&lesson, &text);
     let env = LessonEnv::unrun(&lesson);

@@ -25,9 +25,7 @@ fuzz_target!(|data: &[u8]| {
     }
     let refused = parsed.diagnostics.iter().any(|diagnostic| diagnostic.is_error());
     assert_eq!(parsed.lesson.is_none(), refused);
-    let Some(lesson) = parsed.lesson else {
-        return;
-    };
+    let Some(lesson) = parsed.lesson else { return };
     let ids = |lesson: &Lesson| -> Vec<String> {
         let ids = lesson.blocks.iter().filter_map(|block| block.id());
         ids.map(str::to_owned).collect()

@@ -79,9 +79,7 @@ impl Console {
 
     /// The line of progress; drawn at most ten times a second, and only for a person.
     pub fn progress(&mut self, text: impl FnOnce() -> String) {
-        let Progress::Drawn(last) = self.progress else {
-            return;
-        };
+        let Progress::Drawn(last) = self.progress else { return };
         if last.is_none_or(|last| last.elapsed() >= PROGRESS_PERIOD) {
             // Return to the first column and clear to the end of the line.
             let _ = write!(self.err, "\r{}\x1b[K", text());

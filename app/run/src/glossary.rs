@@ -186,9 +186,7 @@ impl Beginnings {
 
     /// The index of the first letter and the bit of the second, lower-case; all that is no letter shares one bit.
     fn letters(word: &str) -> Option<(usize, u32)> {
-        let [first, rest @ ..] = word.as_bytes() else {
-            return None;
-        };
+        let [first, rest @ ..] = word.as_bytes() else { return None };
         let second = rest.first().map(u8::to_ascii_lowercase);
         let bit = match second {
             Some(letter @ b'a'..=b'z') => 1 << (letter - b'a'),
@@ -213,9 +211,7 @@ impl Matcher {
         for (term, spellings) in terms.enumerate() {
             for name in spellings {
                 let words = words(name);
-                let Some(first) = words.first() else {
-                    continue;
-                };
+                let Some(first) = words.first() else { continue };
                 let gaps = words.iter().zip(words.iter().skip(1));
                 let rest = gaps.map(|(before, word)| {
                     (name[before.end..word.start].to_owned(), folded(&name[word.clone()]))
@@ -279,9 +275,7 @@ impl Name {
         let last = self.rest.len();
         let mut pairs = words.windows(2);
         self.rest.iter().enumerate().all(|(index, (gap, wanted))| {
-            let Some([before, word]) = pairs.next() else {
-                return false;
-            };
+            let Some([before, word]) = pairs.next() else { return false };
             let (Some(between), Some(word)) =
                 (text.get(before.end..word.start), text.get(word.clone()))
             else {

@@ -284,9 +284,7 @@ pub fn entries(folder: &Path) -> Result<Vec<(PathBuf, FileType)>, Failure> {
 fn collect(folder: &Path, prefix: &str, files: &mut CourseFiles) -> Result<(), Failure> {
     for (entry, kind) in entries(folder)? {
         let name = entry.file_name().and_then(|name| name.to_str());
-        let Some(name) = name.filter(|name| !name.starts_with('.')) else {
-            continue;
-        };
+        let Some(name) = name.filter(|name| !name.starts_with('.')) else { continue };
         let path = format!("{prefix}{name}");
         if kind.is_dir() {
             collect(&entry, &format!("{path}/"), files)?;

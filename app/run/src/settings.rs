@@ -147,9 +147,7 @@ fn given(name: &str, value: &str) -> Result<Given, Failure> {
 
 /// What the value of an option stands for: `@file` the file's content, `@@` one at sign.
 fn content(option: &str, value: &str) -> Result<String, Failure> {
-    let Some(rest) = value.strip_prefix('@') else {
-        return Ok(value.to_owned());
-    };
+    let Some(rest) = value.strip_prefix('@') else { return Ok(value.to_owned()) };
     if rest.starts_with('@') {
         return Ok(rest.to_owned());
     }

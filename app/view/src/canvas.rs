@@ -88,9 +88,7 @@ impl Canvas {
         grid: (usize, usize),
         color: impl Fn(usize, usize) -> Option<Color>,
     ) -> bool {
-        let Some(vector) = &mut self.vector else {
-            return false;
-        };
+        let Some(vector) = &mut self.vector else { return false };
         vector.mosaic(area, grid, color);
         for position in area.intersection(self.cells.area).positions() {
             self.cells[position].set_symbol("█");

@@ -204,9 +204,7 @@ fn closeness(
     tolerance: &Expr,
     env: &dyn Env,
 ) -> Option<String> {
-    let Ok(Value::Number(relative)) = evaluate(tolerance, env) else {
-        return None;
-    };
+    let Ok(Value::Number(relative)) = evaluate(tolerance, env) else { return None };
     let (left, right) = if is_constant(left) { (right, left) } else { (left, right) };
     Some(format!(
         "{}, wanted {} within {} %",

@@ -244,9 +244,7 @@ fn prediction(
     for made in made {
         report.made += 1;
         let actual = made.actual.as_ref().or(known.as_ref()).and_then(Answer::one);
-        let Some(given) = made.given.one() else {
-            continue;
-        };
+        let Some(given) = made.given.one() else { continue };
         match &predict.kind {
             PredictKind::Numeric { .. } => {
                 let numbers = (read_number(given), actual.map(str::parse::<f64>));

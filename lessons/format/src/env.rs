@@ -69,9 +69,7 @@ impl<'a> LessonEnv<'a> {
     }
 
     fn device(&self, fact: &str) -> Result<Known, LookupError> {
-        let Some(device) = self.device else {
-            return Err(missing("no device was used"));
-        };
+        let Some(device) = self.device else { return Err(missing("no device was used")) };
         let number = |x: Option<f64>, why: &str| x.map(Known::Number).ok_or_else(|| missing(why));
         match fact {
             "name" => Ok(Known::Text(device.name.clone())),

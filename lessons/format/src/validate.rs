@@ -46,9 +46,7 @@ struct Validation<'a> {
 
 impl<'a> Validation<'a> {
     fn lab(&mut self, lab: &LabDirective) {
-        let Some(schema) = self.schema(&lab.kind) else {
-            return;
-        };
+        let Some(schema) = self.schema(&lab.kind) else { return };
         self.settings(schema, &lab.set);
         self.sources(schema, lab);
         for knob in &lab.knobs {
@@ -63,9 +61,7 @@ impl<'a> Validation<'a> {
                 self.error_maybe(Code::UnknownPanel, panel.place, message, help);
             }
             let counts = |attempts: &Attempts| {
-                let [x, y] = attempts.axes.as_slice() else {
-                    return false;
-                };
+                let [x, y] = attempts.axes.as_slice() else { return false };
                 let ways = x.better != Better::Neither && y.better != Better::Neither;
                 ways && attempts.reference.is_some()
             };
@@ -94,9 +90,7 @@ impl<'a> Validation<'a> {
                 answer.iter().chain(wrong).for_each(|formula| self.names(formula, None));
             }
             QuestionKind::Expression { lab, param, set, accept, .. } => {
-                let Some(schema) = self.schema(lab) else {
-                    return;
-                };
+                let Some(schema) = self.schema(lab) else { return };
                 if schema.is_live() {
                     let message = format!(
                         "lab {} runs for a while, and an answer is graded at once",
@@ -274,9 +268,7 @@ impl Validation<'_> {
         if values.as_ref().map(Vec::len) != knob.values.as_ref().map(Vec::len) {
             return;
         }
-        let Some((start, origin)) = start(param, lab, knob) else {
-            return;
-        };
+        let Some((start, origin)) = start(param, lab, knob) else { return };
         let Some(start) = self.value(schema, &knob.param, &start, places, Code::BadKnob) else {
             return;
         };
@@ -342,9 +334,7 @@ fn start(param: &Param, lab: &LabDirective, knob: &Knob) -> Option<(Value, &'sta
     // What a table entry supplies is known when the run starts.
     let default = param.default.clone().filter(|_| param.from.is_none());
     let whole = default.map(|value| (value, "the lab's default"));
-    let Some((_, entry)) = knob.param.split_once('.') else {
-        return own.or(set).or(whole);
-    };
+    let Some((_, entry)) = knob.param.split_once('.') else { return own.or(set).or(whole) };
     // One entry of a table: a table that is set replaces its default.
     let table = lab.set.iter().find(|setting| setting.name == param.name);
     let table = table.map(|setting| (setting.value.clone(), "the value that `set` gives"));
@@ -363,9 +353,7 @@ impl Validation<'_> {
             }
         }
         for knob in &lab.knobs {
-            let Some(kind) = artifact(&knob.param) else {
-                continue;
-            };
+            let Some(kind) = artifact(&knob.param) else { continue };
             for value in knob.values.iter().flatten().chain(&knob.default) {
                 if let Value::Text(name) = value {
                     self.source_of(lab, &kind, name, knob.place);

@@ -127,9 +127,7 @@ fn replaced(source: &Source, blocks: &[Block], with: impl Fn(&Block) -> Option<S
     let mut text = String::with_capacity(source.text.len());
     let mut at = 0;
     for block in blocks {
-        let Some(replacement) = with(block) else {
-            continue;
-        };
+        let Some(replacement) = with(block) else { continue };
         let Some(place) = block.place() else { continue };
         text.push_str(source.slice(Place::new(at, place.start)));
         text.push_str(&replacement);

@@ -73,9 +73,7 @@ mod tests {
         for lab in built_in().iter() {
             let schema = lab.schema();
             for panel in &schema.panels {
-                let Some(attempts) = &panel.attempts else {
-                    continue;
-                };
+                let Some(attempts) = &panel.attempts else { continue };
                 for kind in &attempts.kinds {
                     let other = built_in().find(kind).map(|lab| lab.schema());
                     let other = other.unwrap_or_else(|error| panic!("{}: {error}", schema.kind));

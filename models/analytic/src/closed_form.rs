@@ -301,9 +301,7 @@ impl ClosedForm {
         if let Some(text) = template.and_then(|template| scope.text(template).ok()) {
             return text;
         }
-        let Some(formula) = formula else {
-            return format!("it is {value}");
-        };
+        let Some(formula) = formula else { return format!("it is {value}") };
         match explain::written_out(formula, scope) {
             Ok((formula, numbers)) if numbers.is_empty() => formula,
             Ok((formula, numbers)) => format!("{formula} = {numbers}"),

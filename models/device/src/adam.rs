@@ -66,9 +66,7 @@ struct Pass<'a> {
 
 impl ModuleMapper for Pass<'_> {
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let Some(gradient) = self.gradients.remove::<D>(param.id) else {
-            return param;
-        };
+        let Some(gradient) = self.gradients.remove::<D>(param.id) else { return param };
         let moments = self.moments.entry(param.id).or_default();
         let rate = self.rate;
         param.map(|weights| {

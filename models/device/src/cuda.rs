@@ -77,9 +77,7 @@ fn cards() -> Vec<Device> {
 }
 
 fn memory(device: &Device) -> Option<u64> {
-    let DispatchDevice::Cube(device) = device.as_dispatch() else {
-        return None;
-    };
+    let DispatchDevice::Cube(device) = device.as_dispatch() else { return None };
     device.client().properties().memory.max_memory()
 }
 
@@ -112,9 +110,7 @@ fn has_nvrtc() -> bool {
 }
 
 fn holds_nvrtc(folder: &Path) -> bool {
-    let Ok(entries) = fs::read_dir(folder) else {
-        return false;
-    };
+    let Ok(entries) = fs::read_dir(folder) else { return false };
     entries.flatten().any(|entry| {
         let name = entry.file_name();
         let name = name.to_string_lossy();

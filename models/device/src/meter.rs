@@ -217,9 +217,7 @@ impl Meter {
 fn card_cache(device: &Device) -> Option<u64> {
     use burn::backend::DispatchDevice;
 
-    let DispatchDevice::Cube(cube) = device.as_dispatch() else {
-        return None;
-    };
+    let DispatchDevice::Cube(cube) = device.as_dispatch() else { return None };
     device.identity()?.physical?;
     let client = cube.client();
     let memory = &client.properties().memory;

@@ -86,9 +86,7 @@ fn read_statement(parser: &mut Parser) -> Result<Statement, ExprError> {
 
 /// All that is wrong with a source: the first error of each statement, in the order of the source; none if it reads.
 pub fn program_errors(source: &str) -> Vec<ExprError> {
-    let Err(first) = parse_program(source) else {
-        return Vec::new();
-    };
+    let Err(first) = parse_program(source) else { return Vec::new() };
     if source.len() > MAX_PROGRAM_BYTES {
         return vec![first];
     }
@@ -145,9 +143,7 @@ impl Names {
             let name = name.as_str().to_owned();
             self.used.entry(name).or_insert(moved(span, start));
         }
-        let Some(name) = &statement.name else {
-            return Ok(());
-        };
+        let Some(name) = &statement.name else { return Ok(()) };
         if !self.assigned.insert(name.as_str().to_owned()) {
             return Err(ExprError::new(
                 moved(statement.span, start),

@@ -121,9 +121,7 @@ impl Lexer<'_> {
     fn next(&mut self) -> Result<Option<(Token, Span)>, ExprError> {
         self.skip(char::is_whitespace);
         let start = self.at;
-        let Some(first) = self.peek() else {
-            return Ok(None);
-        };
+        let Some(first) = self.peek() else { return Ok(None) };
         let token = match first {
             '0'..='9' => self.number()?,
             'A'..='Z' | 'a'..='z' | '_' => self.name()?,
@@ -165,9 +163,7 @@ impl Lexer<'_> {
 
     /// Passes `e` and digits, or nothing: in `2exp(1)` the `e` begins a name.
     fn exponent(&mut self) {
-        let Some(tail) = self.rest().strip_prefix(['e', 'E']) else {
-            return;
-        };
+        let Some(tail) = self.rest().strip_prefix(['e', 'E']) else { return };
         let digits = tail.strip_prefix(['+', '-']).unwrap_or(tail);
         if digits.starts_with(|c: char| c.is_ascii_digit()) {
             self.at += 1 + (tail.len() - digits.len());

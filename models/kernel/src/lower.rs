@@ -433,9 +433,7 @@ impl Lowering<'_> {
 
     fn fill(&mut self, index: usize, values: &[Expr]) {
         let ty = self.program.functions[self.function].variables[index].ty;
-        let Type::Array { of, extents, .. } = ty else {
-            return;
-        };
+        let Type::Array { of, extents, .. } = ty else { return };
         for element in 0..extents.elements() {
             self.scratch(|lowering| {
                 let from = match values.get(element as usize) {

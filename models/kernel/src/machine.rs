@@ -128,9 +128,7 @@ impl Machine {
     pub fn run(&mut self, most: u64) -> Progress {
         let end = self.clock.saturating_add(most);
         while self.clock < end {
-            let Some((slot, warp)) = self.next() else {
-                return Progress::Finished;
-            };
+            let Some((slot, warp)) = self.next() else { return Progress::Finished };
             let most = self.scheduler.stretch().min(end - self.clock);
             self.run_warp(slot, warp, most);
         }
@@ -158,9 +156,7 @@ impl Machine {
             if !free {
                 continue;
             }
-            let Some((turn, block)) = self.scheduler.next_block() else {
-                return;
-            };
+            let Some((turn, block)) = self.scheduler.next_block() else { return };
             let id = position(block, self.launch.grid_dim);
             let start = Start {
                 block: id,
@@ -185,9 +181,7 @@ impl Machine {
     }
 
     fn run_warp(&mut self, slot: usize, warp: usize, most: u64) -> Event {
-        let Some(resident) = self.residents[slot].as_mut() else {
-            return Event::Went;
-        };
+        let Some(resident) = self.residents[slot].as_mut() else { return Event::Went };
         let running = &mut resident.warps[warp];
         let who = Accessor {
             block: resident.block + 1,
@@ -233,9 +227,7 @@ impl Machine {
 
     /// Lets a block go on if all its warps that live have come to a barrier.
     fn release(&mut self, slot: usize) -> bool {
-        let Some(resident) = self.residents[slot].as_mut() else {
-            return false;
-        };
+        let Some(resident) = self.residents[slot].as_mut() else { return false };
         if resident.waiting == 0 || resident.waiting + resident.done < resident.warps.len() {
             return false;
         }

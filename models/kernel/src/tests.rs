@@ -82,9 +82,7 @@ fn changed(text: &str, random: &mut SplitMix64) -> String {
 
 /// Reads, translates and runs a text as far as each goes.
 fn try_out(text: &str) -> bool {
-    let Ok(kernel) = Kernel::parse("k.cu", text) else {
-        return false;
-    };
+    let Ok(kernel) = Kernel::parse("k.cu", text) else { return false };
     // Both an answer and a refusal are fine.
     let _ = kernel.wgsl(Target {
         block_dim: [8, 2, 1],

@@ -164,9 +164,7 @@ impl<'a> Module<'a> {
         let mut text = String::new();
         let mut buffers = Vec::new();
         for (index, name) in self.buffers.clone() {
-            let Type::Pointer { to, access } = self.program.params[index].ty else {
-                continue;
-            };
+            let Type::Pointer { to, access } = self.program.params[index].ty else { continue };
             let place = self.program.functions[self.program.kernel].variables[index].place;
             let element = self.stored(to, Root::Buffer(index), place);
             let element = self.or_placeholder(element);
@@ -211,9 +209,7 @@ impl<'a> Module<'a> {
         let mut numbers = Vec::new();
         let mut fields = Vec::new();
         for (index, param) in self.program.params.iter().enumerate() {
-            let Some(scalar) = param.ty.scalar() else {
-                continue;
-            };
+            let Some(scalar) = param.ty.scalar() else { continue };
             // A bool has no layout in memory that is shared with the host.
             let stored = if scalar == Scalar::Bool { Scalar::Unsigned } else { scalar };
             let place = self.program.functions[self.program.kernel].variables[index].place;

@@ -156,9 +156,7 @@ impl Control {
             if let Some(reason) = self.must_stop(steps_done) {
                 return self.end(reason);
             }
-            let Ok(command) = self.next_command() else {
-                return self.end(StopReason::Asked);
-            };
+            let Ok(command) = self.next_command() else { return self.end(StopReason::Asked) };
             match command {
                 Some(Command::Pause) => self.pace_state = PaceState::Paused,
                 Some(Command::Resume) => self.pace_state = PaceState::Running,
@@ -206,9 +204,7 @@ impl Control {
 
     /// The next command; none when it is time for a step. Blocks on the channel and never spins.
     fn next_command(&mut self) -> Result<Option<Command>, Disconnected> {
-        let Some(commands) = &self.commands else {
-            return Ok(None);
-        };
+        let Some(commands) = &self.commands else { return Ok(None) };
         let wait = match (self.pace_state, self.last) {
             (PaceState::Running, Some(last)) => self.interval.saturating_sub(last.elapsed()),
             (PaceState::Paused | PaceState::Running | PaceState::Steps(_), _) => Duration::ZERO,

@@ -183,9 +183,7 @@ impl Quantized {
         let mut codes = Vec::with_capacity(weights.len());
         let mut back = Vec::with_capacity(weights.len());
         for (index, weight) in weights.iter().enumerate() {
-            let Some(own) = levels.get(granularity.group(matrix, index)) else {
-                break;
-            };
+            let Some(own) = levels.get(granularity.group(matrix, index)) else { break };
             let code = own.code(*weight);
             codes.push(code);
             back.push(own.value(code));

@@ -220,9 +220,7 @@ mod tests {
     use super::*;
 
     fn rows(frame: &Frame) -> Vec<(String, &str)> {
-        let Frame::Cells(cells) = frame else {
-            panic!("no cells");
-        };
+        let Frame::Cells(cells) = frame else { panic!("no cells") };
         let held = |row: &CellRow| cells.name(row.cells[0].as_ref().unwrap()).to_owned();
         let rows = cells.rows.iter();
         rows.map(|row| (held(row), row.label.as_str())).collect()
@@ -255,9 +253,7 @@ mod tests {
         assert_eq!((columns.columns(), columns.rows.len()), (3, ALONG));
         assert_eq!((rows.columns(), rows.rows.len()), (ALONG, 3));
         assert_eq!(columns.at(2, 1), rows.at(1, 2));
-        let Frame::Cells(many) = slices(Cut::Columns, 10_000) else {
-            panic!("no cells");
-        };
+        let Frame::Cells(many) = slices(Cut::Columns, 10_000) else { panic!("no cells") };
         assert_eq!(many.columns(), DRAWN);
         assert_eq!(many.note, "and 9984 more ranks, which go on the same way");
     }

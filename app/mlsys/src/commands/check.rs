@@ -80,9 +80,7 @@ fn try_lessons(
     };
     let mut passed = Vec::new();
     for parsed in read {
-        let Some(lesson) = &parsed.lesson else {
-            continue;
-        };
+        let Some(lesson) = &parsed.lesson else { continue };
         let mut own = check(lesson, trial.depth, &request, context)?;
         for (file, translation) in languages::all(lesson, course)? {
             for diagnostic in &translation.diagnostics {

@@ -69,9 +69,7 @@ fn lesson_report(
     let id = lesson.front.id.as_str();
     let mut newest: Vec<RecordedRun> = Vec::new();
     for name in names.iter().flatten().rev() {
-        let Ok(summary) = record::summary(&runs.join(name)) else {
-            continue;
-        };
+        let Ok(summary) = record::summary(&runs.join(name)) else { continue };
         let lab = summary.about["lesson"]["lab"].clone();
         let known = newest.iter().any(|past| past.summary.about["lesson"]["lab"] == lab);
         if summary.lesson() == Some(id) && !known {
@@ -100,9 +98,7 @@ fn compared_runs(
     past: &RecordedRun,
     registry: &'static Registry,
 ) -> Vec<Arc<FinishedRun>> {
-    let Ok(lab) = registry.find(past.summary.lab()) else {
-        return Vec::new();
-    };
+    let Ok(lab) = registry.find(past.summary.lab()) else { return Vec::new() };
     let panels = lab.schema().panels.iter();
     let named = panels.filter_map(|panel| panel.attempts.as_ref());
     let kinds = named.flat_map(|attempts| attempts.kinds.iter().cloned());
@@ -258,9 +254,7 @@ fn run_section(past: &RecordedRun, others: &Others<'_>, body: &mut String) {
 }
 
 fn pictures(summary: &Summary, data: &RunData, others: &Others<'_>, body: &mut String) {
-    let Ok(lab) = others.registry.find(summary.lab()) else {
-        return;
-    };
+    let Ok(lab) = others.registry.find(summary.lab()) else { return };
     let schema = lab.schema();
     let params = summary.values();
     let source = Source {

@@ -79,9 +79,7 @@ fn graders(
     library: &Library,
     context: &mut Context<'_>,
 ) -> Result<Graders, Failure> {
-    let Some(file) = file else {
-        return Ok(Graders::Stated);
-    };
+    let Some(file) = file else { return Ok(Graders::Stated) };
     let failed = |reason: String| Failure::Usage(format!("answers '{}': {reason}", file.display()));
     let bytes = fs::read(file).map_err(|error| failed(format!("cannot be read: {error}")))?;
     let answers = Answers::parse(&bytes).map_err(|error| failed(error.to_string()))?;
@@ -101,9 +99,7 @@ fn grading_course(
     key: Option<&Path>,
     context: &mut Context<'_>,
 ) -> Result<(Library, Option<Key>), Failure> {
-    let Some(path) = key else {
-        return Ok((context.library()?, None));
-    };
+    let Some(path) = key else { return Ok((context.library()?, None)) };
     let failed = |error: KeyError| Failure::Usage(format!("the key '{}': {error}", path.display()));
     let is_course =
         path.is_dir() || read_bounded(path, "key", MAX_KEY_BYTES)?.starts_with(&[0x1f, 0x8b]);

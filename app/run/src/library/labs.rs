@@ -16,9 +16,7 @@ pub fn in_course(files: &CourseFiles, built_in: &Registry) -> (Vec<Box<dyn Lab>>
     for (path, file) in files.iter().filter(|(path, _)| is_lab(path)) {
         let (lab, problems) = read(&file.name, &file.bytes, built_in);
         diagnostics.extend(problems);
-        let Some(lab) = lab else {
-            continue;
-        };
+        let Some(lab) = lab else { continue };
         let kind = &lab.schema().kind;
         let (name, bytes) = (&file.name, &file.bytes);
         if labs.len() == MAX_LABS {

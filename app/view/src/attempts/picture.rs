@@ -47,9 +47,7 @@ pub fn picture(
 }
 
 pub fn lines(schema: &Schema, panel: &Panel, comparison: &RunComparison<'_>) -> Vec<String> {
-    let Some(attempts) = &panel.attempts else {
-        return Vec::new();
-    };
+    let Some(attempts) = &panel.attempts else { return Vec::new() };
     let rows = rows(schema, panel, attempts, &RunData::default(), comparison);
     if rows.is_empty() {
         return Vec::new();
@@ -77,9 +75,7 @@ fn rows(
         {
             continue;
         }
-        let Some(theirs) = one.schema.attempts(&panel.name) else {
-            continue;
-        };
+        let Some(theirs) = one.schema.attempts(&panel.name) else { continue };
         let mut kinds = kinds(schema, attempts).into_iter();
         let kind = kinds.position(|kind| *kind == one.schema.kind).unwrap_or(0);
         let param = |name: &str| one.params.get(name).cloned();
@@ -135,9 +131,7 @@ fn point_name(attempts: &Attempts, row: &Row) -> String {
 }
 
 fn scatter(schema: &Schema, attempts: &Attempts, rows: &[Row], goals: &[Goal]) -> Option<Scatter> {
-    let [x, y] = attempts.axes.as_slice() else {
-        return None;
-    };
+    let [x, y] = attempts.axes.as_slice() else { return None };
     let by_name = attempts.points.len() > 1;
     let kinds = kinds(schema, attempts);
     let group = |row: &Row| match (row.kind, by_name) {
@@ -159,9 +153,7 @@ fn scatter(schema: &Schema, attempts: &Attempts, rows: &[Row], goals: &[Goal]) -
         }
     }
     let placed = rows.iter().filter_map(|row| {
-        let [Some(x), Some(y)] = row.values.as_slice() else {
-            return None;
-        };
+        let [Some(x), Some(y)] = row.values.as_slice() else { return None };
         let name = group(row);
         Some(ScatterPoint {
             x: Some(*x),
@@ -294,9 +286,7 @@ fn table(schema: &Schema, attempts: &Attempts, rows: &[Row], goals: &[Goal]) -> 
 /// Where a goal begins: the place along both axes that a run must be at or beyond.
 fn corner(axes: (&Dimension, &Dimension), rows: &[Row], goal: &Goal) -> Option<(f64, f64)> {
     let reference = rows.iter().find(|row| row.kind == RowKind::Reference)?;
-    let [Some(x), Some(y)] = reference.values.as_slice() else {
-        return None;
-    };
+    let [Some(x), Some(y)] = reference.values.as_slice() else { return None };
     let across = match axes.0.better {
         Better::Less => x / goal.ratio,
         Better::More => x * goal.ratio,
@@ -336,9 +326,7 @@ fn reaches(axes: (&Dimension, &Dimension), corner: (f64, f64), place: (f64, f64)
 }
 
 fn winners<'a>(axes: (&Dimension, &Dimension), rows: &'a [Row], goal: &Goal) -> Vec<&'a Row> {
-    let Some(corner) = corner(axes, rows, goal) else {
-        return Vec::new();
-    };
+    let Some(corner) = corner(axes, rows, goal) else { return Vec::new() };
     let reached = |row: &&Row| match (row.kind, row.values.as_slice()) {
         (RowKind::Own | RowKind::Other(_), [Some(x), Some(y)]) => reaches(axes, corner, (*x, *y)),
         (RowKind::Own | RowKind::Other(_) | RowKind::Reference, _) => false,

@@ -142,9 +142,7 @@ fn the_current_run_is_a_point_when_complete() {
     data.apply(Report::Change(Change { step: 3, name: "bits".to_owned(), value: Value::Int(2) }));
     assert_eq!(label("q", &turned, &data.changes), "q: bits 2");
     let all = round.panel("all").unwrap();
-    let Some(Frame::Table(table)) = picture(round, all, &data, &company) else {
-        panic!("a table");
-    };
+    let Some(Frame::Table(table)) = picture(round, all, &data, &company) else { panic!("a table") };
     assert_eq!(table.columns, ["", "this run", "q8"]);
     let row = |name: &str, own: Value, other: Value| vec![Value::from(name), own, other];
     assert_eq!(

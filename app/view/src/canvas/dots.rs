@@ -88,9 +88,7 @@ impl DotGrid {
         if column >= width {
             return;
         }
-        let Some(cell) = self.cells.get_mut(row * width + column) else {
-            return;
-        };
+        let Some(cell) = self.cells.get_mut(row * width + column) else { return };
         let bit = BITS[x % across][y % down];
         *cell = Some(match *cell {
             Some((under, bits)) if under.rank == ink.rank => (ink, bits | bit),
@@ -159,9 +157,7 @@ impl DotGrid {
                 }
             }
         }
-        let Some(vector) = &mut canvas.vector else {
-            return;
-        };
+        let Some(vector) = &mut canvas.vector else { return };
         let (across, down) = self.dots();
         let unit = ((across * self.fine) as f64, (down * self.fine) as f64);
         let place = |(x, y): &(usize, usize)| {

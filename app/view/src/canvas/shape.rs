@@ -11,9 +11,7 @@ pub(crate) enum Shape {
 impl Shape {
     pub(crate) fn of(symbol: &str) -> Option<Self> {
         let mut chars = symbol.chars();
-        let (Some(c), None) = (chars.next(), chars.next()) else {
-            return None;
-        };
+        let (Some(c), None) = (chars.next(), chars.next()) else { return None };
         match c {
             '▀' => Some(Self::fill([0.0, 0.0, 1.0, 0.5])),
             '▐' => Some(Self::fill([0.5, 0.0, 1.0, 1.0])),

@@ -58,9 +58,7 @@ fn series(lines: &mut Lines, scene: &Scene<'_>, names: &[&str]) {
         extent(scene).map_or((0, scene.data.step), |there| scene.view.chart.window.steps(there));
     let mut rows: BTreeMap<u64, Vec<Option<f64>>> = BTreeMap::new();
     for (place, (data, name)) in columns.iter().enumerate() {
-        let Some(series) = data.series.get(*name) else {
-            continue;
-        };
+        let Some(series) = data.series.get(*name) else { continue };
         let gaps = series.gaps().iter().map(|step| (*step, f64::NAN));
         for (step, value) in series.points().iter().copied().chain(gaps) {
             if (from..=to).contains(&step) {

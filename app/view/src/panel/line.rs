@@ -137,9 +137,7 @@ fn nothing_finite(area: Rect, canvas: &mut Canvas, curves: &Curves<'_>, look: &L
 }
 
 fn sparkline(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, curves: &Curves<'_>, look: &Look) {
-    let Some(curve) = curves.now.first() else {
-        return;
-    };
+    let Some(curve) = curves.now.first() else { return };
     let mut pen = Pen::new(area, canvas, &look.glyphs);
     let style = look.theme.curve(0);
     let latest = curve.latest().map_or_else(

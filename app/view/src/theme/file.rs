@@ -249,9 +249,7 @@ pub fn read_file(path: &Path) -> Result<Palette, NoTheme> {
 pub fn names(folder: Option<&Path>) -> Vec<String> {
     let built_in = ["dark", "light"].into_iter().chain(BUILT_IN.iter().map(|(name, _)| *name));
     let mut names: Vec<String> = built_in.map(str::to_owned).collect();
-    let Some(entries) = folder.and_then(|folder| fs::read_dir(folder).ok()) else {
-        return names;
-    };
+    let Some(entries) = folder.and_then(|folder| fs::read_dir(folder).ok()) else { return names };
     let own = entries.filter_map(|entry| {
         let path = entry.ok()?.path();
         let is_theme = path.extension().is_some_and(|extension| extension == "toml");

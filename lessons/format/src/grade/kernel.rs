@@ -248,9 +248,7 @@ fn measured(limit: &Limit, data: &RunData) -> String {
     let names = limit.assert.expr.names().into_iter();
     let mut costs: Vec<String> = Vec::new();
     for (name, _) in names {
-        let Some(metric) = name.as_str().strip_prefix("answer.") else {
-            continue;
-        };
+        let Some(metric) = name.as_str().strip_prefix("answer.") else { continue };
         let value = match data.metric(metric) {
             Some(value) => value.as_f64().map_or_else(|| value.to_string(), number),
             None => "has no value".to_owned(),
@@ -324,9 +322,7 @@ pub(crate) fn expected(
         Some(Value::Table(fields)) => fields.get("buffer").and_then(Value::as_f64),
         Some(_) | None => None,
     };
-    let Some(count) = count else {
-        return Err(ExpectedError::NoBuffer(buffer.to_owned()));
-    };
+    let Some(count) = count else { return Err(ExpectedError::NoBuffer(buffer.to_owned())) };
     (0..(count as usize).min(SHOWN))
         .map(|i| match evaluate(&value.expr, &AtElement { arguments, i }) {
             Ok(Known::Number(x)) => Ok(Value::Float(x)),

@@ -296,9 +296,7 @@ fn devices(fields: &mut Fields<'_, '_>) -> Vec<DeviceName> {
         fields.texts("devices");
         return DeviceName::ALL.to_vec();
     };
-    let Some(names) = fields.texts("devices") else {
-        return Vec::new();
-    };
+    let Some(names) = fields.texts("devices") else { return Vec::new() };
     if names.is_empty() {
         let help = "name at least one of cuda, wgpu, cpu, replay, or leave the key out for all";
         fields.error(Code::BadValue, place, "`devices` is empty", help);

@@ -186,12 +186,8 @@ impl<'p, 's> Fields<'p, 's> {
         range: RangeInclusive<u64>,
     ) -> Option<Located<u64>> {
         let node = self.take(key)?.node;
-        let Item::Int(_) = node.item else {
-            return self.wrong_type(key, &node, "a whole number");
-        };
-        let Value::Int(i) = self.as_value(key, &node)? else {
-            return None;
-        };
+        let Item::Int(_) = node.item else { return self.wrong_type(key, &node, "a whole number") };
+        let Value::Int(i) = self.as_value(key, &node)? else { return None };
         match u64::try_from(i) {
             Ok(value) if range.contains(&value) => Some(Located { value, place: node.place }),
             Ok(_) | Err(_) => {
@@ -273,9 +269,7 @@ impl<'p, 's> Fields<'p, 's> {
     ) -> Vec<T> {
         let example = format!("tables, each beginning with [[{key}]]");
         let mut found = Vec::new();
-        let Some(items) = self.items(key, &example) else {
-            return found;
-        };
+        let Some(items) = self.items(key, &example) else { return found };
         for item in items {
             if let Some(mut fields) = self.inner(key, item, format!("this `{key}`")) {
                 found.extend(read(&mut fields));
@@ -337,9 +331,7 @@ impl<'p, 's> Fields<'p, 's> {
     }
 
     fn inner(&mut self, key: &str, node: Node, what: String) -> Option<Fields<'_, 's>> {
-        let Item::Table(entries) = node.item else {
-            return self.wrong_type(key, &node, "a table");
-        };
+        let Item::Table(entries) = node.item else { return self.wrong_type(key, &node, "a table") };
         Some(Fields {
             problems: self.problems,
             owner: node.place,
@@ -369,9 +361,7 @@ impl<'p, 's> Fields<'p, 's> {
     }
 
     fn free(&mut self, key: &'static str, example: &str) -> Vec<Entry> {
-        let Some(Entry { node, .. }) = self.take(key) else {
-            return Vec::new();
-        };
+        let Some(Entry { node, .. }) = self.take(key) else { return Vec::new() };
         if let Item::Table(entries) = node.item {
             entries
         } else {

@@ -107,9 +107,7 @@ pub(super) fn split(source: &Source, start: usize, problems: &mut Problems<'_>) 
 fn fenced(source: &Source, opened: &Fence, lines: &mut Lines<'_>) -> (Place, Option<usize>) {
     let start = lines.at;
     while let Some(line) = lines.next() {
-        let Some(fence) = Fence::parse(source.slice(line), line.start) else {
-            continue;
-        };
+        let Some(fence) = Fence::parse(source.slice(line), line.start) else { continue };
         if fence.closes(opened) {
             return (Place::new(start, line.start), Some(line.end));
         }

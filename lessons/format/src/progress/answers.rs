@@ -167,9 +167,7 @@ impl Answers {
 
     /// A sentence for each answer that belongs to no question of a lesson.
     pub fn strays(&self, lesson: &Lesson) -> Vec<String> {
-        let Some(answers) = self.lessons.get(&lesson.front.id) else {
-            return Vec::new();
-        };
+        let Some(answers) = self.lessons.get(&lesson.front.id) else { return Vec::new() };
         let stray = answers.keys().filter(|id| lesson.question(id).is_none());
         let sentence = |id: &String| {
             let known = lesson.questions().map(|question| question.id.as_str());

@@ -135,9 +135,7 @@ impl Validation<'_> {
 impl Validation<'_> {
     pub(super) fn kernel(&mut self, task: &KernelTask) {
         let kind = Located { value: KIND.to_owned(), place: task.answer.place };
-        let Some(schema) = self.schema(&kind) else {
-            return;
-        };
+        let Some(schema) = self.schema(&kind) else { return };
         for test in &task.tests {
             self.settings(schema, &test.set);
             for setting in &test.set {

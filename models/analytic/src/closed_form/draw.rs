@@ -205,9 +205,7 @@ fn elements<'a, T, R>(
 
 /// A line of the calculation, unless its value is unset.
 fn step(what: &Step, scope: &Scope<'_>) -> Result<Option<[Value; 4]>, Fault> {
-    let Some(value) = scope.value(&what.value)? else {
-        return Ok(None);
-    };
+    let Some(value) = scope.value(&what.value)? else { return Ok(None) };
     let (formula, numbers) = written_out(scope.definition_of(&what.value), scope)?;
     let text = |own: &Option<_>, other: String| match own {
         Some(template) => scope.text(template),

@@ -158,9 +158,7 @@ impl<'a> Scope<'a> {
 
     pub(super) fn prepare(&self, needs: &[usize]) -> Result<(), Fault> {
         for &index in needs {
-            let Some(definition) = self.context.form.definitions.get(index) else {
-                continue;
-            };
+            let Some(definition) = self.context.form.definitions.get(index) else { continue };
             let known = self.definitions.borrow().get(index).is_some_and(Option::is_some);
             if known || self.bound.iter().any(|(name, _)| *name == definition.name) {
                 continue;

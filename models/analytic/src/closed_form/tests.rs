@@ -73,9 +73,7 @@ fn told(text: &str) -> Vec<(usize, usize, String)> {
 fn a_small_lab_answers_draws_and_writes_out() {
     let data = run(SMALL, &[]).unwrap();
     assert_eq!(data.metric("seconds"), Some(Value::Float(10.0)));
-    let (_, Frame::Bars(bars)) = &data.frames["sizes"] else {
-        panic!("the sizes are bars");
-    };
+    let (_, Frame::Bars(bars)) = &data.frames["sizes"] else { panic!("the sizes are bars") };
     let drawn: Vec<_> =
         bars.bars.iter().map(|bar| (bar.label.as_str(), bar.value, bar.remark.as_str())).collect();
     let expected = [
@@ -84,9 +82,7 @@ fn a_small_lab_answers_draws_and_writes_out() {
         ("5000 bytes", Some(50.0), ""),
     ];
     assert_eq!(drawn, expected);
-    let (_, Frame::Table(steps)) = &data.frames["steps"] else {
-        panic!("the steps are a table");
-    };
+    let (_, Frame::Table(steps)) = &data.frames["steps"] else { panic!("the steps are a table") };
     let row = ["seconds", "n/bandwidth", "1000/100"].map(Value::from);
     assert_eq!(steps.rows[0][..3], row);
 }

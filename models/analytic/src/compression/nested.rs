@@ -29,9 +29,7 @@ impl Nested {
     /// # Errors
     /// There is no number in it, or something in it is none.
     pub(crate) fn optional(params: &Params, name: &str) -> Result<Option<Self>, LabError> {
-        let Some(shape) = params.get(name) else {
-            return Ok(None);
-        };
+        let Some(shape) = params.get(name) else { return Ok(None) };
         let mut flat = Vec::new();
         collect(shape, name, &mut flat)?;
         if flat.is_empty() {
@@ -90,9 +88,7 @@ fn put(shape: &Value, values: &mut impl Iterator<Item = Value>) -> Option<Value>
 }
 
 fn lengths(shape: &Value, rows: &mut Vec<usize>) {
-    let Value::Array(items) = shape else {
-        return;
-    };
+    let Value::Array(items) = shape else { return };
     let deeper = |item: &Value| matches!(item, Value::Array(_));
     let numbers = items.iter().filter(|item| !deeper(item)).count();
     if numbers > 0 {

@@ -135,9 +135,7 @@ fn metrics(
 /// The inputs by name, each a finite number with a name that an expression can use.
 fn inputs(params: &Params) -> Result<BTreeMap<String, f64>, LabError> {
     let mut inputs = BTreeMap::new();
-    let Some(Value::Table(entries)) = params.get("inputs") else {
-        return Ok(inputs);
-    };
+    let Some(Value::Table(entries)) = params.get("inputs") else { return Ok(inputs) };
     for (name, value) in entries {
         let param = format!("inputs.{name}");
         let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');

@@ -43,9 +43,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
 
 /// The values of s, whole numbers, also written as floats.
 fn steps(given: Option<&Value>) -> Option<Vec<i64>> {
-    let Value::Array(list) = given? else {
-        return None;
-    };
+    let Value::Array(list) = given? else { return None };
     let whole = |value: &Value| {
         let x = value.as_f64()?;
         (x.fract() == 0.0 && x.abs() <= (1_i64 << 53) as f64).then_some(x as i64)

@@ -203,9 +203,7 @@ fn build(kernel: Kernel, block: i64, width: i64) -> Build {
 
 /// The forms to make, each once.
 fn targets(params: &Params) -> Result<Vec<Target>, LabError> {
-    let Some(Value::Array(names)) = params.get("targets") else {
-        return Ok(Vec::new());
-    };
+    let Some(Value::Array(names)) = params.get("targets") else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for name in names {
         let Value::Text(name) = name else {

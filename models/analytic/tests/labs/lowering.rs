@@ -40,9 +40,7 @@ fn beside(off: f32, backend: Backend, set: &[&str]) -> RunData {
 }
 
 fn page<'a>(data: &'a RunData, panel: &str) -> &'a str {
-    let Frame::Text(page) = &data.frames[panel].1 else {
-        panic!("{panel} is no text");
-    };
+    let Frame::Text(page) = &data.frames[panel].1 else { panic!("{panel} is no text") };
     page
 }
 

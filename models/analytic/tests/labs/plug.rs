@@ -83,9 +83,7 @@ fn wrong_digits_are_marked_by_their_label_too() {
     ]);
     let data = data.unwrap_or_else(|error| panic!("{error}"));
     let (_, frame) = &data.frames["network"];
-    let Frame::Images(images) = frame else {
-        panic!("{frame:?}");
-    };
+    let Frame::Images(images) = frame else { panic!("{frame:?}") };
     let labels: Vec<_> =
         images.images.iter().map(|image| (image.label.as_str(), image.verdict)).collect();
     assert_eq!(

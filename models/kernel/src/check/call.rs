@@ -135,9 +135,7 @@ impl Checker {
     ) -> Checked<Expr> {
         self.count(name, &values, if atomic == Atomic::CompareAndSwap { 3 } else { 2 }, place)?;
         let mut values = values.into_iter();
-        let Some(address) = values.next() else {
-            return Err(crate::check::Reported);
-        };
+        let Some(address) = values.next() else { return Err(crate::check::Reported) };
         let to = match address.ty {
             Type::Pointer { access: Access::Constant, .. } => {
                 return self.refuse(place, "this is const", "leave out const to write there");
@@ -267,9 +265,7 @@ impl Checker {
         };
         self.count(name, &values, wanted, place)?;
         let mut values = values.into_iter();
-        let Some(mask) = values.next() else {
-            return Err(crate::check::Reported);
-        };
+        let Some(mask) = values.next() else { return Err(crate::check::Reported) };
         let mut all = vec![self.mask(mask)?];
         match shuffle {
             WarpCall::Barrier => {
@@ -285,9 +281,7 @@ impl Checker {
                 Ok(Expr { place, ty, kind: Kind::Vote(vote, all) })
             }
             WarpCall::Shuffle(shuffle) => {
-                let Some(value) = values.next() else {
-                    return Err(crate::check::Reported);
-                };
+                let Some(value) = values.next() else { return Err(crate::check::Reported) };
                 let Some(scalar) = value.ty.scalar() else {
                     let message = format!("{name} passes numbers on, this is a {}", value.ty);
                     return self.refuse(place, message, "");

@@ -246,9 +246,7 @@ impl Checker {
 
     /// `const int N = 4;` outside of functions.
     pub(super) fn global_constant(&mut self, name: &Declarator) -> Checked<()> {
-        let Some(Initial::Value(value)) = &name.initial else {
-            return Err(Reported);
-        };
+        let Some(Initial::Value(value)) = &name.initial else { return Err(Reported) };
         let ty = self.type_of(name.ty, name.place, "a constant")?;
         let value = self.value(value)?;
         let place = value.place;
@@ -280,9 +278,7 @@ fn number(kind: &Kind) -> Option<Number> {
 impl Checker {
     /// The address of an element: `a[i]`, also of a row of an array of arrays.
     pub(super) fn element(&mut self, expr: &ast::Expr) -> Checked<Expr> {
-        let ExprKind::Index(base, index) = &expr.kind else {
-            return self.value(expr);
-        };
+        let ExprKind::Index(base, index) = &expr.kind else { return self.value(expr) };
         let place = expr.place;
         // A row of an array of arrays stays an address; what is a number already has no elements.
         let base = if let ExprKind::Index(..) = &base.kind {

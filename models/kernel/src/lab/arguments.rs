@@ -17,9 +17,7 @@ pub(super) fn extents(params: &Params, name: &str) -> Result<[u32; 3], LabError>
             "expected 1 to 3 whole numbers of at least 1, such as [16, 16]",
         )
     };
-    let Some(Value::Array(list)) = params.get(name) else {
-        return Err(refuse());
-    };
+    let Some(Value::Array(list)) = params.get(name) else { return Err(refuse()) };
     if list.is_empty() || list.len() > 3 {
         return Err(refuse());
     }

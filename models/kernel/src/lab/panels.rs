@@ -110,9 +110,7 @@ fn order(mut machine: Machine) -> Timeline {
     let mut lanes: Vec<Lane> = Vec::new();
     for _ in 0..DRAWN_STEPS {
         let before = machine.clock() as f64;
-        let Some(step) = machine.step() else {
-            break;
-        };
+        let Some(step) = machine.step() else { break };
         let after = machine.clock() as f64;
         let warp = (step.block, step.warp);
         let lane = lanes.iter().position(|lane| lane.warp == warp).unwrap_or(lanes.len());

@@ -151,9 +151,7 @@ fn read(mut machine: Machine) -> Vec<Warp> {
     let mut works: BTreeMap<(u32, u32), Vec<(Wait, u32)>> = BTreeMap::new();
     let mut before = machine.totals();
     for _ in 0..STEPS {
-        let Some(step) = machine.step() else {
-            break;
-        };
+        let Some(step) = machine.step() else { break };
         let after = machine.totals();
         let wait = Wait::after(step.event, &before, &after);
         before = after;

@@ -98,9 +98,7 @@ impl Machine {
     }
 
     pub fn contents(&self, buffer: &str, most: usize) -> Vec<Value> {
-        let Some(buffer) = self.buffer(buffer) else {
-            return Vec::new();
-        };
+        let Some(buffer) = self.buffer(buffer) else { return Vec::new() };
         let bits = (0..most).map_while(|element| buffer.bits(element));
         bits.map(|bits| value(bits, buffer.of)).collect()
     }
@@ -149,9 +147,7 @@ impl Machine {
     }
 
     pub fn threads(&self, block: u32) -> Vec<ThreadState> {
-        let Some(resident) = self.resident(block) else {
-            return Vec::new();
-        };
+        let Some(resident) = self.resident(block) else { return Vec::new() };
         let mut states = Vec::new();
         for warp in &resident.warps {
             for lane in lanes(warp.launched) {
@@ -339,9 +335,7 @@ impl Machine {
 
     /// Words of a block's shared memory, as numbers of a type; None where uninitialized.
     pub fn shared(&self, block: u32, of: Scalar) -> Vec<Option<Value>> {
-        let Some(resident) = self.resident(block) else {
-            return Vec::new();
-        };
+        let Some(resident) = self.resident(block) else { return Vec::new() };
         let bytes = of.bytes() as usize;
         let store = &resident.shared;
         let word = |at: usize| {

@@ -354,9 +354,7 @@ impl Executor<'_> {
         }
         let targets = self.reach(at, ty, AccessKind::Store, pc);
         for lane in lanes(self.warp.mask) {
-            let Some(target) = targets[lane] else {
-                continue;
-            };
+            let Some(target) = targets[lane] else { continue };
             self.touch(target, ty.bytes(), CellAccess::Write, lane);
             self.write(target, ty, lane, self.value(from, ty, lane));
         }

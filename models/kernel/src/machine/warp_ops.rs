@@ -22,9 +22,7 @@ impl Executor<'_> {
         let targets = self.reach(at, ty, AccessKind::Atomic, pc);
         let mut values = [u64::from(POISON); WARP];
         for lane in lanes(self.warp.mask) {
-            let Some(target) = targets[lane] else {
-                continue;
-            };
+            let Some(target) = targets[lane] else { continue };
             self.touch(target, ty.bytes(), CellAccess::Atomic, lane);
             let old = self.read(target, ty, lane);
             let (a, b) = (self.value(operands[0], ty, lane), self.value(operands[1], ty, lane));

@@ -60,9 +60,7 @@ impl Parser {
         self.nested(|parser| {
             let left = parser.conditional()?;
             let place = parser.place();
-            let Some(operator) = assignment(parser.mark()) else {
-                return Ok(left);
-            };
+            let Some(operator) = assignment(parser.mark()) else { return Ok(left) };
             parser.advance();
             let right = parser.assignment()?;
             Ok(boxed(place, ExprKind::Assign(operator, Box::new(left), Box::new(right))))

@@ -152,9 +152,7 @@ fn untranslatable_code_gives_place_and_reason() {
             Err(diagnostics) => diagnostics,
         };
         let found = diagnostics.iter().find(|complaint| complaint.message.contains(fragment));
-        let Some(found) = found else {
-            panic!("{body}: {diagnostics:?}");
-        };
+        let Some(found) = found else { panic!("{body}: {diagnostics:?}") };
         let column = text.find(at).map(|at| at as u32 + 1);
         assert_eq!(Some(found.place.column), column, "{body}: {diagnostics:?}");
     }

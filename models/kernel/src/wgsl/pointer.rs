@@ -205,9 +205,7 @@ fn added(at: Option<Fragment>, index: Fragment) -> Fragment {
 impl MemoryRef {
     /// The same with what its index depends on kept, so that it stays where it is.
     pub(super) fn fixed(self, writer: &mut Writer<'_, '_>) -> Self {
-        let Some((array, index)) = self.name.split_once('[') else {
-            return self;
-        };
+        let Some((array, index)) = self.name.split_once('[') else { return self };
         let index = index.strip_suffix(']').unwrap_or(index);
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let is_number = index.starts_with(|c: char| c.is_ascii_digit()) && index.chars().all(plain);

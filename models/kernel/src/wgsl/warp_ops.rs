@@ -208,9 +208,7 @@ loop {{
     }
 
     pub(super) fn vote(&mut self, vote: Vote, list: &[Expr], place: Place) -> Translated<Fragment> {
-        let [mask, value] = list else {
-            return refuse(place, "a vote without its arguments", "");
-        };
+        let [mask, value] = list else { return refuse(place, "a vote without its arguments", "") };
         self.whole_warp(mask)?;
         let value = self.value(value)?.text;
         let text = match vote {

@@ -263,9 +263,7 @@ impl Filter {
                 row.iter().any(|cell| cell.to_string().to_lowercase().contains(text))
             }
             Test::Compare { column, comparison, with } => {
-                let Some(cell) = row.get(*column) else {
-                    return false;
-                };
+                let Some(cell) = row.get(*column) else { return false };
                 let order = match with {
                     Operand::Number(with) => number(cell).and_then(|x| x.partial_cmp(with)),
                     Operand::Text(with) => Some(cell.to_string().to_lowercase().cmp(with)),
@@ -350,9 +348,7 @@ impl Notes {
         let uses = |place: usize| notes.iter().filter(|(_, other)| *other == place).count();
         // Of equally frequent ones the first.
         let most = notes.iter().map(|(_, place)| *place).rev();
-        let Some(most) = most.max_by_key(|place| uses(*place)) else {
-            return String::new();
-        };
+        let Some(most) = most.max_by_key(|place| uses(*place)) else { return String::new() };
         let note = |place: usize| say(place, self.all.get(place).map_or("", String::as_str));
         let mut parts = vec![note(most)];
         for (column, place) in notes.iter().filter(|(_, place)| *place != most) {

@@ -149,9 +149,7 @@ fn forms(wanted: &[Value]) -> Result<Vec<Form>, LabError> {
 
 /// Square images shrunk to a smaller edge: each new pixel is the mean of the area that it covers.
 fn shrunk(examples: &Examples, edge: usize) -> Examples {
-    let Examples::Labelled(labelled) = examples else {
-        return examples.clone();
-    };
+    let Examples::Labelled(labelled) = examples else { return examples.clone() };
     let from = labelled.features.isqrt();
     if from == edge {
         return examples.clone();

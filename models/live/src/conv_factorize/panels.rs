@@ -120,9 +120,7 @@ fn named(shape: &FilterShape, place: usize) -> String {
 fn filters(session: &Session) -> Frame {
     let mut stills: Vec<Pane> = Vec::new();
     for (form, network) in session.networks() {
-        let Network::Filters(net) = &network else {
-            continue;
-        };
+        let Network::Filters(net) = &network else { continue };
         let shapes = form.layers(&session.setup.sizes);
         // The first one makes the block's channels.
         for (index, (filter, shape)) in net.filters.iter().skip(1).zip(&shapes).enumerate() {

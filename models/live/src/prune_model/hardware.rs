@@ -225,9 +225,7 @@ impl Curves {
 }
 
 fn crossing(pair: &[(f64, Size)], one: usize, other: usize) -> Option<Crossing> {
-    let [(left, before), (right, after)] = pair else {
-        return None;
-    };
+    let [(left, before), (right, after)] = pair else { return None };
     let gap = |size: &Size| size.bytes[one] as f64 - size.bytes[other] as f64;
     let (first, last) = (gap(before), gap(after));
     // From one side to the other; where they meet at an end, that belongs to the piece before.

@@ -214,9 +214,7 @@ impl Session {
     }
 
     fn record(&mut self, run: &mut Run<'_>) -> Result<(), CommError> {
-        let Some(tuner) = &self.tuner else {
-            return Ok(());
-        };
+        let Some(tuner) = &self.tuner else { return Ok(()) };
         self.row = tuner.whole()?;
         self.accuracy = self.judge(&tuner.network());
         self.recorded = self.steps.done;
@@ -275,9 +273,7 @@ impl Session {
     }
 
     fn accuracy_after(&self) -> Result<f64, CommError> {
-        let Some(tuner) = &self.tuner else {
-            return Ok(self.accuracy);
-        };
+        let Some(tuner) = &self.tuner else { return Ok(self.accuracy) };
         if self.knobs.value_bits >= 32 {
             return Ok(self.accuracy);
         }
@@ -302,9 +298,7 @@ impl Session {
     }
 
     fn time(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let Some(tuner) = &self.tuner else {
-            return Ok(());
-        };
+        let Some(tuner) = &self.tuner else { return Ok(()) };
         let (whole, left) = (self.trained.network(&self.device), tuner.network());
         let mut fastest = [f64::INFINITY; 2];
         let begun = Instant::now();
@@ -369,9 +363,7 @@ impl SteppedLab for Session {
         if self.steps_of_round == self.setup.steps && self.round < self.setup.rounds {
             self.next_round(run)?;
         }
-        let Some(tuner) = &mut self.tuner else {
-            return Ok(());
-        };
+        let Some(tuner) = &mut self.tuner else { return Ok(()) };
         let loss = tuner.step(&self.examples, &mut self.batches)?;
         let broken = divergence::check_weights(tuner.weights());
         self.steps.done += 1;

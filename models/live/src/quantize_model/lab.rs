@@ -193,9 +193,7 @@ impl Session {
     }
 
     fn train(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        let Some(tuner) = &mut self.tuner else {
-            return Ok(());
-        };
+        let Some(tuner) = &mut self.tuner else { return Ok(()) };
         let weights = (self.row.as_mut_slice(), &mut self.rounded);
         let loss = tuner.step(&self.knobs, &self.grids, &self.trained, &self.layers, weights)?;
         self.steps.done += 1;

@@ -189,17 +189,13 @@ const MOST: usize = 48;
 
 /// All weights of the layer, and those of one group alone, over the same range and with that group's levels.
 fn histogram(session: &Session) -> Frame {
-    let Some((layer, rounded)) = pair(session) else {
-        return empty();
-    };
+    let Some((layer, rounded)) = pair(session) else { return empty() };
     let weights = layer.matrix(&session.row);
     let matrix = Matrix::by_inputs(layer.inputs, layer.outputs);
     // Of the weights as they came, so that it is the same output while training moves them.
     let output = typical(&layer.matrix(&session.trained.weights), matrix);
     let group = rounded.group(matrix.index(0, output));
-    let Some(levels) = rounded.levels.get(group) else {
-        return empty();
-    };
+    let Some(levels) = rounded.levels.get(group) else { return empty() };
     let reach = weights.iter().fold(0.0_f32, |most, weight| most.max(weight.abs()));
     if !(reach.is_finite() && reach > 0.0) {
         return Frame::Text("Every weight of this layer is zero.".to_owned());
@@ -245,9 +241,7 @@ fn typical(weights: &[f32], matrix: Matrix) -> usize {
 }
 
 fn weights(session: &Session) -> Frame {
-    let Some((layer, rounded)) = pair(session) else {
-        return empty();
-    };
+    let Some((layer, rounded)) = pair(session) else { return empty() };
     let before = layer.matrix(&session.trained.weights);
     let lost: Vec<f32> = before.iter().zip(&rounded.back).map(|(old, new)| new - old).collect();
     let edge = layer.inputs.isqrt();
@@ -317,9 +311,7 @@ fn activations(session: &Session) -> Frame {
         return Frame::Text(text);
     };
     let values: Vec<f64> = observed.layer(layer).iter().map(|x| f64::from(*x)).collect();
-    let Some(mut histogram) = Histogram::new("input", "", &values, BINS) else {
-        return empty();
-    };
+    let Some(mut histogram) = Histogram::new("input", "", &values, BINS) else { return empty() };
     let (Some(low), Some(high)) = (histogram.edges.first(), histogram.edges.last()) else {
         return empty();
     };

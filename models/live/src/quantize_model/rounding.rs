@@ -136,9 +136,7 @@ impl Observed {
     }
 
     pub(super) fn grids(&self, knobs: &Knobs) -> InputGrids {
-        let Some((bits, calibration)) = knobs.activations else {
-            return InputGrids::default();
-        };
+        let Some((bits, calibration)) = knobs.activations else { return InputGrids::default() };
         let grid = |seen: &Vec<f32>| {
             (!seen.is_empty()).then(|| calibration.grid(seen, bits, Scheme::Affine))
         };
@@ -168,9 +166,7 @@ impl InputGrids {
 
     /// What comes into a layer, rounded; the same numbers if it has no grid.
     pub(super) fn round(&self, layer: usize, x: Tensor<2>) -> Tensor<2> {
-        let Some(grid) = self.layer(layer) else {
-            return x;
-        };
+        let Some(grid) = self.layer(layer) else { return x };
         // round(x/S) within the integers, counted from the one that stands for zero.
         let (low, high) = (grid.low - grid.zero, grid.high - grid.zero);
         let places = x.div_scalar(grid.scale).round();

@@ -71,9 +71,7 @@ impl Replica {
         &mut self,
         endpoint: &mut Endpoint,
     ) -> Result<Vec<f32>, CommError> {
-        let Some(network) = self.network.take() else {
-            return Ok(Vec::new());
-        };
+        let Some(network) = self.network.take() else { return Ok(Vec::new()) };
         let mut weights = flat_params::weights(&network)?;
         let samples = samples(&self.scheme.all_reduce, &weights);
         self.average(&mut weights, WEIGHTS, endpoint)?;

@@ -131,9 +131,7 @@ impl Session {
         microbatches: &[Vec<usize>],
         [gradients, weights]: [&[f32]; 2],
     ) -> Result<(), StepError> {
-        let Some(reference) = &mut self.reference else {
-            return Ok(());
-        };
+        let Some(reference) = &mut self.reference else { return Ok(()) };
         let own = microbatches.get(..self.setup.microbatches).unwrap_or(microbatches);
         let (rate, control) = (self.knobs.learning_rate, &run.control);
         // One that is as often updated, but always on the newest weights, shows what delay alone does.
@@ -147,9 +145,7 @@ impl Session {
             seconds += step.seconds;
             last = Some(step);
         }
-        let Some(alone) = last else {
-            return Ok(());
-        };
+        let Some(alone) = last else { return Ok(()) };
         point(run, "reference_step_seconds", self.steps.done, seconds);
         point(run, "reference_loss", self.steps.done, loss);
         if !self.setup.is_asynchronous() {

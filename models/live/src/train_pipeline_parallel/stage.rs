@@ -247,9 +247,7 @@ impl Stage {
 
     pub(super) fn send_on(&mut self, operation: Operation, row: Vec<f32>, endpoint: &Endpoint) {
         let (stages, chunks) = (self.setup.stages, self.setup.chunks);
-        let Some((to, chunk)) = waiting(stages, chunks, self.stage, operation) else {
-            return;
-        };
+        let Some((to, chunk)) = waiting(stages, chunks, self.stage, operation) else { return };
         let what = match operation.work {
             Work::Forward => ACTIVATIONS,
             Work::Backward | Work::BackwardInput | Work::BackwardWeight => GRADIENTS,

@@ -60,9 +60,7 @@ impl Layers {
 }
 
 fn parameter(table: &Table, tensor: usize) -> Option<usize> {
-    let Source::Parameter(index) = table.tensors[table.storage(tensor)].source else {
-        return None;
-    };
+    let Source::Parameter(index) = table.tensors[table.storage(tensor)].source else { return None };
     Some(index)
 }
 

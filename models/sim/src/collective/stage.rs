@@ -228,9 +228,7 @@ fn chunks(trees: &Trees, round: usize) -> Vec<Run> {
             (chunk < trees.chunks).then(|| place * trees.chunks + chunk)
         };
         for (rank, parent) in tree.parent.iter().enumerate() {
-            let (Some(parent), Some(level)) = (*parent, tree.level.get(rank)) else {
-                continue;
-            };
+            let (Some(parent), Some(level)) = (*parent, tree.level.get(rank)) else { continue };
             if let Some(piece) = piece(depth - level) {
                 runs.push(Run::single(rank, parent, piece..piece + 1, Action::Add));
             }

@@ -123,9 +123,7 @@ fn walked_counts_equal_the_formulas() {
         // Divisible, so that pieces are even and the formulas exact.
         let elements = ranks * 24;
         for (name, plan) in plans(ranks, elements, 1) {
-            let Ok(algorithm) = name.parse::<Algorithm>() else {
-                continue;
-            };
+            let Ok(algorithm) = name.parse::<Algorithm>() else { continue };
             let closed = algorithm.closed(ranks, elements as f64);
             let tally = Tally::of(&plan);
             if algorithm == Algorithm::DoubleTree {

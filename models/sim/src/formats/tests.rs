@@ -52,9 +52,7 @@ fn every_code_is_rounded_to_itself() {
     for format in SHORT {
         let mut numbers = 0;
         for code in 0..codes(format) {
-            let Some(value) = value(format, code) else {
-                continue;
-            };
+            let Some(value) = value(format, code) else { continue };
             numbers += 1;
             // Each is a number of 32 bits.
             let narrow = value as f32;
@@ -154,9 +152,7 @@ fn neighbours_are_the_codes_before_and_after() {
     for format in SHORT {
         let finite = |code| value(format, code).filter(|value: &f64| value.is_finite());
         for code in 1..codes(format) / 2 {
-            let (Some(low), Some(here)) = (finite(code - 1), finite(code)) else {
-                continue;
-            };
+            let (Some(low), Some(here)) = (finite(code - 1), finite(code)) else { continue };
             let high = finite(code + 1).unwrap_or(f64::INFINITY);
             let beside = format.beside(here as f32).map(f64::from);
             assert_eq!(beside, [low, high], "{format:?} {code:x}");

@@ -134,9 +134,7 @@ impl Nodes {
             |(index, node): &(usize, &Node)| node.role != Role::Inner || *index == self.output;
         let broken =
             self.iter().enumerate().filter(reported).find(|(_, node)| !node.value.is_finite());
-        let Some((_, node)) = broken else {
-            return Ok(());
-        };
+        let Some((_, node)) = broken else { return Ok(()) };
         let birth = self.birth(node);
         Err(LabError::NotFinite {
             metric: match node.role {

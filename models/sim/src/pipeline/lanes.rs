@@ -134,9 +134,7 @@ fn stays(slots: &[Slot]) -> Vec<Stay> {
                         (held.microbatch, held.chunk) == (operation.microbatch, operation.chunk)
                     })
                 };
-                let Some(place) = places.iter().position(of) else {
-                    continue;
-                };
+                let Some(place) = places.iter().position(of) else { continue };
                 if let Some((operation, start)) = places[place].take() {
                     stays.push(Stay { place, operation, start, end: slot.end });
                 }

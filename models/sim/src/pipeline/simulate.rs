@@ -223,17 +223,13 @@ pub fn simulate(plan: &Plan, times: Times, wire: Option<LinkTimes>) -> Option<Pi
     while let Some(stage) = woken.pop_front() {
         let done = played.stages[stage].len();
         for &operation in &plan.stage(stage)[done..] {
-            let Some(when) = ready.when(stage, operation) else {
-                break;
-            };
+            let Some(when) = ready.when(stage, operation) else { break };
             let start = when.max(free[stage]);
             let end = start + times.of(operation.work, line.chunks);
             free[stage] = end;
             played.stages[stage].push(Slot { operation, start, end });
             ready.ended(stage, operation, end);
-            let Some(to) = line.waiting(stage, operation) else {
-                continue;
-            };
+            let Some(to) = line.waiting(stage, operation) else { continue };
             let arrival = match wire {
                 Some(wire) if to.0 != stage => {
                     let link = &mut links[stage][line.link(operation.work)];

@@ -110,12 +110,8 @@ impl Chart {
         let Some(step) = curves.cursor else { return };
         let mut pen = Pen::new(self.plot, canvas, &look.glyphs);
         for curve in curves.now.iter().rev() {
-            let Kind::Series { series, .. } = &curve.kind else {
-                continue;
-            };
-            let Reading::Value(at, value) = reading(series, step) else {
-                continue;
-            };
+            let Kind::Series { series, .. } = &curve.kind else { continue };
+            let Reading::Value(at, value) = reading(series, step) else { continue };
             // A value from before a zoomed window is said in the legend only.
             let shown = at >= self.steps.0 && self.y.holds(value);
             if let Some(y) = self.row(value).filter(|_| shown) {

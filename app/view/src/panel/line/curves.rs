@@ -279,9 +279,7 @@ fn said_before(
     scene: &Scene<'_>,
     look: &Look,
 ) -> String {
-    let Some(step) = curves.cursor else {
-        return label.to_owned();
-    };
+    let Some(step) = curves.cursor else { return label.to_owned() };
     let values = before.iter().map(|curve| {
         let value = value_at(curve, step, scene, look);
         if curves.names.len() > 1 { format!("{} {value}", letter(curve.place)) } else { value }

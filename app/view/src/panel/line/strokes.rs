@@ -129,9 +129,7 @@ impl Chart {
 
     fn level(&self, dots: &mut DotGrid, value: f64, ink: Ink) {
         let (_, height) = dots.size();
-        let Some(share) = self.y.share(value) else {
-            return;
-        };
+        let Some(share) = self.y.share(value) else { return };
         let y = ((1.0 - share) * height.saturating_sub(1) as f64).round() as usize;
         let rank = rank::LEVEL.min(ink.rank);
         dots.level(y, Ink { rank, ..ink });

@@ -110,9 +110,7 @@ fn length(pen: &mut Pen<'_>, track: Rect, bar: &Bar, axis: &Axis, look: &Look) {
 fn ticks(pen: &mut Pen<'_>, track: Rect, axis: &Axis, unit: Option<&str>, look: &Look) {
     let mut free = track.x;
     for (value, label) in axis.ticks(track.width / 10, unit, &look.glyphs) {
-        let Some(share) = axis.share(value) else {
-            continue;
-        };
+        let Some(share) = axis.share(value) else { continue };
         let x = track.x + (share * f64::from(track.width)) as u16;
         let text = format!("{}{label}", look.glyphs.vertical);
         if x >= free && x + pen::width(&text) <= track.right() + 1 {

@@ -245,9 +245,7 @@ fn rows(
                     pen.glyph(x - 1, y, glyphs.vertical, theme.border);
                 }
                 end = x + plan.cell;
-                let Some(cell) = cell else {
-                    continue;
-                };
+                let Some(cell) = cell else { continue };
                 let (glyph, style) = cell_look(cells, cell, look);
                 let style = if marked.is_some_and(|mark| mark.column == column) {
                     theme.selection
@@ -326,9 +324,7 @@ impl Picture for Cells {
         lines.line(["row", column, "kind", "text", "remark"]);
         for row in &self.rows {
             for (place, cell) in row.cells.iter().enumerate() {
-                let Some(cell) = cell else {
-                    continue;
-                };
+                let Some(cell) = cell else { continue };
                 let place = self.first.saturating_add(place).to_string();
                 let kind = self.name(cell);
                 lines.line([&row.label, &place, kind, &cell.text, &row.remark]);

@@ -66,9 +66,7 @@ fn columns(
         if chosen == Some(bin) {
             pen.glyph(x, plot.bottom().saturating_sub(1), look.glyphs.heights[0], style);
         }
-        let Some((_, top)) = plane.shares((*first, count as f64 / total)) else {
-            continue;
-        };
+        let Some((_, top)) = plane.shares((*first, count as f64 / total)) else { continue };
         if count == 0 {
             continue;
         }

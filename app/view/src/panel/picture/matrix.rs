@@ -73,9 +73,7 @@ pub(crate) fn draw(
             pen.ending(area.x + labels, middle, label, theme.dim);
         }
         for column in 0..columns {
-            let Some(value) = value(map, row.into(), column.into()) else {
-                break;
-            };
+            let Some(value) = value(map, row.into(), column.into()) else { break };
             let x = (area.x + labels + 1).saturating_add(column.saturating_mul(width));
             let share = (value - map.low) / (map.high - map.low);
             let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
@@ -120,9 +118,7 @@ pub(crate) fn words(map: &HeatMap) -> String {
     for (row, label) in map.row_labels.iter().enumerate() {
         for (column, other) in map.column_labels.iter().enumerate() {
             let cell = value(map, row, column);
-            let Some(value) = cell.filter(|x| x.is_finite()) else {
-                continue;
-            };
+            let Some(value) = cell.filter(|x| x.is_finite()) else { continue };
             total += f64::from(value);
             if label == other {
                 diagonal += f64::from(value);

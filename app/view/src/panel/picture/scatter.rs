@@ -105,12 +105,8 @@ fn marks(
     look: &Look,
 ) {
     for &index in order {
-        let Some(point) = scatter.points.get(index) else {
-            continue;
-        };
-        let Some((x, y)) = cell(plane, scatter, point) else {
-            continue;
-        };
+        let Some(point) = scatter.points.get(index) else { continue };
+        let Some((x, y)) = cell(plane, scatter, point) else { continue };
         let mut style = look.theme.curve(point.series);
         if front.contains(&index) {
             style = style.add_modifier(Modifier::BOLD);
@@ -140,9 +136,7 @@ fn names(plane: &Plane<'_>, canvas: &mut Canvas, scatter: &Scatter, order: &[usi
         let Some(point) = scatter.points.get(index).filter(|p| !p.label.is_empty()) else {
             continue;
         };
-        let Some((x, y)) = cell(plane, scatter, point) else {
-            continue;
-        };
+        let Some((x, y)) = cell(plane, scatter, point) else { continue };
         // A name that stands on an axis, too, is read there.
         let (on_x, on_y) = point.place().map_or((None, None), |(across, up)| {
             (scatter.x.category(across), scatter.y.category(up))

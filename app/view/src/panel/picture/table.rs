@@ -172,13 +172,9 @@ impl<'a> Layout<'a> {
         let first = (at + 1).saturating_sub(seen.max(1));
         let mut y = self.top;
         for (place, index) in shown.iter().enumerate().skip(first).take(seen) {
-            let Some(row) = self.table.rows.get(*index) else {
-                continue;
-            };
+            let Some(row) = self.table.rows.get(*index) else { continue };
             for &column in &self.columns {
-                let Some(value) = row.get(column.0) else {
-                    continue;
-                };
+                let Some(value) = row.get(column.0) else { continue };
                 let marked = mark == Some(Mark { column: column.0, row: place });
                 let style = if marked { theme.selection } else { theme.text };
                 let sentence = fit::text(value, column.2, pen.ellipsis());

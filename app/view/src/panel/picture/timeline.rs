@@ -121,9 +121,7 @@ fn draw_axis(parts: &Parts, canvas: &mut Canvas, timeline: &Timeline, axis: &Axi
     let end = area.right().saturating_sub(pen::width(&name) + 1);
     let mut free = area.x;
     for (value, label) in axis.ticks((area.width / 10).max(2), unit, glyphs) {
-        let Some((x, _)) = columns(area, axis, value, value) else {
-            continue;
-        };
+        let Some((x, _)) = columns(area, axis, value, value) else { continue };
         let wide = pen::width(&label);
         let start = x.saturating_sub(wide / 2).max(area.x);
         if start >= free && start.saturating_add(wide) <= end {
@@ -144,9 +142,7 @@ fn draw_milestones(
 ) {
     let mut free = parts.marks.x;
     for mark in &timeline.marks {
-        let Some((x, _)) = columns(parts.lanes, axis, mark.at, mark.at) else {
-            continue;
-        };
+        let Some((x, _)) = columns(parts.lanes, axis, mark.at, mark.at) else { continue };
         let down = parts.total.y..parts.lanes.bottom();
         let area = parts.total.union(parts.lanes);
         let mut pen = Pen::new(area, canvas, &look.glyphs);
@@ -211,9 +207,7 @@ fn draw_spans(
         else {
             continue;
         };
-        let Some((from, to)) = columns(area, axis, span.start, span.end) else {
-            continue;
-        };
+        let Some((from, to)) = columns(area, axis, span.start, span.end) else { continue };
         let y = area.y + row;
         let (style, fill) = class(span.class, look);
         let style = match tint {

@@ -96,9 +96,7 @@ impl FrameView {
 
     /// Lets the steps of a picture follow each other, or no longer; at the end they begin anew.
     pub fn change_play(&mut self, frame: &Frame) {
-        let Some((done, of)) = self.steps(frame) else {
-            return;
-        };
+        let Some((done, of)) = self.steps(frame) else { return };
         self.play = match self.play {
             Play::Going => Play::Still,
             Play::Still => Play::Going,

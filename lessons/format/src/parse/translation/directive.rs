@@ -10,9 +10,7 @@ use crate::parse::split::Directive;
 /// Puts the texts of a directive in the place of the original's.
 pub(super) fn read(fence: &Directive, block: &mut Block, problems: &mut Problems<'_>) {
     let what = format!("this {{{}}} of a translation", fence.name.value);
-    let Some(mut fields) = Fields::read(fence.body, fence.opening, &what, problems) else {
-        return;
-    };
+    let Some(mut fields) = Fields::read(fence.body, fence.opening, &what, problems) else { return };
     let mut texts = Texts { fields: &mut fields, place: fence.opening, missing: Vec::new() };
     // Keys that a translation inherits.
     let inherited: &[&'static str] = match block {

@@ -58,9 +58,7 @@ fn drawing(
 ) -> Option<Drawing> {
     let mut found = None;
     for kind in KINDS {
-        let Some(value) = owner.take(kind) else {
-            continue;
-        };
+        let Some(value) = owner.take(kind) else { continue };
         let place = value.span();
         if found.is_some() {
             let message = "a panel draws one picture, and this is the second";
@@ -72,9 +70,7 @@ fn drawing(
             found = panes(owner, value, form, names, depth);
             continue;
         }
-        let Some(table) = owner.as_table(value, &format!("`{kind}`")) else {
-            continue;
-        };
+        let Some(table) = owner.as_table(value, &format!("`{kind}`")) else { continue };
         let mut fields = Fields::new(table, &format!("`{kind}`"), owner.problems);
         found = match kind {
             "bars" => bars(&mut fields, names),
@@ -109,9 +105,7 @@ fn panes<'i>(
     }
     let mut all = Vec::new();
     for item in items.into_iter() {
-        let Some(table) = owner.as_table(item, "an entry of `panes`") else {
-            continue;
-        };
+        let Some(table) = owner.as_table(item, "an entry of `panes`") else { continue };
         let mut entry = Fields::new(table, "`panes`", owner.problems);
         all.extend(row(&mut entry, names, |entry, names| {
             let title = entry.required_template("title", "title = \"a title\"", names)?;
@@ -408,9 +402,7 @@ fn steps(fields: &mut Fields<'_, '_, '_>, form: &Form, names: &mut Names<'_>) ->
     for item in items {
         let place = item.span();
         if let DeValue::Table(_) = item.get_ref() {
-            let Some(table) = fields.as_table(item, "an entry of `of`") else {
-                continue;
-            };
+            let Some(table) = fields.as_table(item, "an entry of `of`") else { continue };
             let mut entry = Fields::new(table, "an entry of `of`", fields.problems);
             all.extend(row(&mut entry, names, |entry, names| {
                 let value = entry.required_formula("value", "value = \"a name\"", names);
@@ -422,9 +414,7 @@ fn steps(fields: &mut Fields<'_, '_, '_>, form: &Form, names: &mut Names<'_>) ->
             entry.finish();
             continue;
         }
-        let Some(text) = fields.as_text(item, "an entry of `of`") else {
-            continue;
-        };
+        let Some(text) = fields.as_text(item, "an entry of `of`") else { continue };
         match of_definition(form, &text.value).filter(|_| form.index.contains_key(&text.value)) {
             Some(step) => all.push(step),
             None => {

@@ -103,9 +103,7 @@ fn fault(name: &str, bytes: &[u8]) -> IdxFault {
     let folder = Folder::good();
     folder.write(name, bytes);
     let error = folder.load().expect_err("a bad file");
-    let DataError::File { path, fault } = error else {
-        panic!("{error:?}");
-    };
+    let DataError::File { path, fault } = error else { panic!("{error:?}") };
     assert_eq!(path, folder.0.path(name));
     fault
 }

@@ -58,9 +58,7 @@ impl CheckpointedPass {
             sum.accumulate(network, GradientsParams::from_module(&mut gradients, network));
         };
         let mut gradients = loss.backward();
-        let Some(mut slope) = self.last.grad_remove(&mut gradients) else {
-            return sum.grads();
-        };
+        let Some(mut slope) = self.last.grad_remove(&mut gradients) else { return sum.grads() };
         add(gradients);
         let positions = network.positions(&self.last);
         for (block, input) in network.blocks.iter().zip(self.inputs).rev() {

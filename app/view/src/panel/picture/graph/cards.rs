@@ -109,9 +109,7 @@ impl<'a> Cards<'a> {
         let mut ever: BTreeMap<usize, [Vec<&Value>; 2]> = BTreeMap::new();
         let mut slots = [false; 2];
         for mark in graph.walk.iter().flat_map(|step| &step.marks) {
-            let Place::Node(node) = mark.place else {
-                continue;
-            };
+            let Place::Node(node) = mark.place else { continue };
             slots[mark.slot as usize] = true;
             if visible.box_of.get(node).copied().flatten().is_some() {
                 ever.entry(node).or_default()[mark.slot as usize].push(&mark.value);
@@ -140,9 +138,7 @@ impl<'a> Cards<'a> {
     }
 
     fn node(&self, index: usize, form: Form) -> Card {
-        let Some(node) = self.graph.nodes.get(index) else {
-            return Card::default();
-        };
+        let Some(node) = self.graph.nodes.get(index) else { return Card::default() };
         let at = |slot| self.marked.at(Place::Node(index), slot);
         let walked = self.slots.iter().any(|slot| *slot);
         // With numbers below, name and operation share a row, if rows of that length can be had.

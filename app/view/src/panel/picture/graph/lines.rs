@@ -57,9 +57,7 @@ pub(super) fn draw(
         };
         along(window, route, |(x, y), sides| {
             let place = usize::from(y - window.area.y) * columns + usize::from(x - window.area.x);
-            let Some(cell) = cells.get_mut(place) else {
-                return;
-            };
+            let Some(cell) = cells.get_mut(place) else { return };
             // Lines with an end in common may share cells.
             let (from, to) = (links[index].from, links[index].to);
             let unrelated =
@@ -119,9 +117,7 @@ fn along(window: &Window, route: &[(usize, usize)], mut visit: impl FnMut((u16, 
             visit(at, sides);
         }
     };
-    let (Some(first), Some(last)) = (route.first(), route.last()) else {
-        return;
-    };
+    let (Some(first), Some(last)) = (route.first(), route.last()) else { return };
     put(first.0, first.1, LEFT);
     put(last.0, last.1, RIGHT);
     for pair in route.windows(2) {
@@ -159,9 +155,7 @@ fn arrows(window: &Window, pen: &mut Pen<'_>, drawing: &Drawing, at: WalkPositio
     for route in &drawing.layout.routes {
         put(route.last(), glyphs.arrival, look.theme.border);
     }
-    let Some((index, pass)) = at.link else {
-        return;
-    };
+    let Some((index, pass)) = at.link else { return };
     if let Some(route) = drawing.layout.routes.get(index) {
         let glyph = match pass {
             Direction::Forward | Direction::Update => glyphs.forward,

@@ -249,9 +249,7 @@ impl VisibleGraph {
         let mut between: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         for (index, edge) in graph.edges.iter().enumerate() {
             let ends = (box_of.get(edge.from), box_of.get(edge.to));
-            let (Some(&from), Some(&to)) = ends else {
-                continue;
-            };
+            let (Some(&from), Some(&to)) = ends else { continue };
             let (begins, ends) = (inside(from), inside(to));
             if begins && !ends {
                 cut[from - first].1 = true;
@@ -301,9 +299,7 @@ fn outermost(graph: &Graph, folded: &BTreeSet<usize>) -> Vec<Option<usize>> {
         let mut at = Some(group);
         // A chain of parents is no longer than there are groups, unless it is a circle.
         for _ in 0..=graph.groups.len().min(64) {
-            let Some(group) = at.filter(|group| *group < graph.groups.len()) else {
-                break;
-            };
+            let Some(group) = at.filter(|group| *group < graph.groups.len()) else { break };
             if folded.contains(&group) {
                 found = Some(group);
             }

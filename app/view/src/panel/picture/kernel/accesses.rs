@@ -56,9 +56,7 @@ pub(super) fn sectors(debugger: &KernelDebugger) -> Frame {
     // By buffer and sector.
     let mut moved: BTreeMap<(&str, i64), Request> = BTreeMap::new();
     for (lane, reach) in reached.iter().enumerate() {
-        let Some(Reach::Global { buffer, element, .. }) = reach else {
-            continue;
-        };
+        let Some(Reach::Global { buffer, element, .. }) = reach else { continue };
         for byte in element * bytes..(element + 1) * bytes {
             let request = moved.entry((buffer, byte.div_euclid(SECTOR))).or_default();
             request.bytes.insert(byte.rem_euclid(SECTOR));
@@ -148,9 +146,7 @@ fn passes(access: &Access, reached: &[Option<Reach>]) -> Frame {
         // The lanes of each word, by bank.
         let mut banks: Vec<BTreeMap<i64, usize>> = vec![BTreeMap::new(); BANKS];
         for reach in lanes {
-            let Some(Reach::Shared { byte, .. }) = reach else {
-                continue;
-            };
+            let Some(Reach::Shared { byte, .. }) = reach else { continue };
             let last = (byte + i64::from(access.bytes) - 1).div_euclid(4);
             for word in byte.div_euclid(4)..=last {
                 let bank = word.rem_euclid(BANKS as i64) as usize;

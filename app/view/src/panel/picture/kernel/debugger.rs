@@ -201,9 +201,7 @@ impl KernelDebugger {
     pub fn go_on(&mut self) {
         /// Steps between two frames: some milliseconds.
         const SLICE: u64 = 50_000;
-        let (Some(seek), Ok(replay)) = (&mut self.seek, &mut self.replay) else {
-            return;
-        };
+        let (Some(seek), Ok(replay)) = (&mut self.seek, &mut self.replay) else { return };
         match seek.advance(replay, SLICE) {
             SeekResult::InProgress => return,
             SeekResult::Found => self.search = SearchResult::Found,
@@ -223,9 +221,7 @@ impl KernelDebugger {
             None if by < 0 => last,
             None => 0,
         };
-        let Some(problem) = problems.get(at) else {
-            return;
-        };
+        let Some(problem) = problems.get(at) else { return };
         let linear = |[x, y, z]: [u32; 3], [wide, high, _]: [u32; 3]| {
             let rows = y.saturating_add(z.saturating_mul(high));
             x.saturating_add(rows.saturating_mul(wide))
@@ -321,9 +317,7 @@ impl KernelDebugger {
     /// Sets or removes a breakpoint on the marked line; returns the message.
     pub fn change_breakpoint(&mut self) -> String {
         let line = self.marked();
-        let Ok(replay) = &mut self.replay else {
-            return String::new();
-        };
+        let Ok(replay) = &mut self.replay else { return String::new() };
         let all = replay.breakpoints_mut();
         if all.remove(&line) {
             return format!("no breakpoint on line {line} any more");

@@ -55,9 +55,7 @@ fn letter_style(letter: &str, look: &Look) -> Style {
 }
 
 fn blocks(debugger: &KernelDebugger, first: u64, count: u64) -> Vec<Block> {
-    let Ok(machine) = debugger.machine() else {
-        return Vec::new();
-    };
+    let Ok(machine) = debugger.machine() else { return Vec::new() };
     let in_flight = machine.blocks();
     let end = first.saturating_add(count).min(debugger.blocks());
     let block = |number: u64| {
@@ -197,9 +195,7 @@ fn draw_blocks(area: Rect, canvas: &mut Canvas, debugger: &KernelDebugger, look:
             pen.ending(area.right(), y, &text, theme.dim);
         }
     }
-    let Ok(machine) = debugger.machine() else {
-        return;
-    };
+    let Ok(machine) = debugger.machine() else { return };
     // The selected one comes first, in flight or not.
     let others = machine.blocks().into_iter().map(|view| view.block);
     let others = others.filter(|number| *number != here.block);
@@ -250,9 +246,7 @@ fn draw_threads(
     let mut pen = Pen::new(area, canvas, &look.glyphs);
     pen.text(area.x, area.y, &title, theme.title);
     for (state, thread) in states.iter().zip(0_u32..) {
-        let Some((x, y)) = field.cell(thread) else {
-            continue;
-        };
+        let Some((x, y)) = field.cell(thread) else { continue };
         if thread % field.across == 0 {
             pen.ending(area.x + MARGIN - 1, y, &thread.to_string(), theme.dim);
         }

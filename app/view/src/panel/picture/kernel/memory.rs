@@ -169,9 +169,7 @@ impl Buffer {
         element: usize,
         lanes: &BTreeMap<usize, Vec<usize>>,
     ) -> Cell {
-        let Some((state, value)) = self.value(machine, here, element) else {
-            return Cell::new(4);
-        };
+        let Some((state, value)) = self.value(machine, here, element) else { return Cell::new(4) };
         let mut text = if state.defined { short(&value) } else { "?".to_owned() };
         match lanes.get(&element).map(Vec::as_slice) {
             Some([lane]) => text.push_str(&format!("<{lane}")),

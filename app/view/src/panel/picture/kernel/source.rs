@@ -224,9 +224,7 @@ fn draw_current(
     let skipped = column.saturating_sub(1) as usize;
     let before: String = line.text.chars().take(skipped).collect();
     let mut rest = line.text.chars().skip(skipped);
-    let Some(head) = rest.next() else {
-        return;
-    };
+    let Some(head) = rest.next() else { return };
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut word = head.to_string();
     if is_word(head) {

@@ -59,9 +59,7 @@ impl LaneState {
 
 /// The states of the selected block's threads.
 pub(super) fn threads(debugger: &KernelDebugger) -> Vec<LaneState> {
-    let Ok(machine) = debugger.machine() else {
-        return Vec::new();
-    };
+    let Ok(machine) = debugger.machine() else { return Vec::new() };
     let block = debugger.here().block;
     let state = |state: &ThreadState| match state {
         ThreadState::Active => LaneState::Active,
@@ -102,9 +100,7 @@ pub(super) fn lane_accesses(debugger: &KernelDebugger) -> Vec<Option<LaneAccess>
     let here = debugger.here();
     let machine = debugger.machine().ok();
     let found = machine.and_then(|machine| machine.access(here.block, here.warp as usize));
-    let Some((access, reached)) = found else {
-        return vec![None; LANES];
-    };
+    let Some((access, reached)) = found else { return vec![None; LANES] };
     let is_now = debugger.last().is_some_and(|step| {
         (step.block, step.warp, step.place) == (here.block, here.warp, access.place)
     });

@@ -129,9 +129,7 @@ impl Diagram {
         // Bars as broad as there is room for, with a gap between them where each has more than two columns.
         let broad = (inside / count).max(1);
         for (offset, chunk) in (0..inside).step_by(usize::from(broad)).zip(chunks) {
-            let Some(held) = after.held(rank, *chunk) else {
-                continue;
-            };
+            let Some(held) = after.held(rank, *chunk) else { continue };
             let versions = after.versions(*chunk);
             let style = rows::style(Stage::new(versions, held), look);
             let columns = (broad - u16::from(broad > 2)).min(inside - offset);
@@ -415,9 +413,7 @@ fn tree(ranks: usize, links: &Links, chunks: Vec<usize>) -> Option<Grid> {
     }
     let is_root = |rank: &usize| parents[*rank].is_none() && links.iter().any(|l| l.1 == *rank);
     let mut roots = (0..ranks).filter(is_root);
-    let (root, None) = (roots.next()?, roots.next()) else {
-        return None;
-    };
+    let (root, None) = (roots.next()?, roots.next()) else { return None };
     let mut grid = Grid { gap: (GAP, 12), chunks, parents, ..Grid::default() };
     grid.grow(root, 0);
     // Ranks that send in a circle were not reached.

@@ -156,9 +156,7 @@ impl Rows {
             let name = pen::cut(&name, self.labels, look.glyphs.ellipsis);
             pen.text(self.area.x + self.gutter, y, &name, style);
             for chunk in self.chunks.clone() {
-                let Some(held) = after.held(rank, chunk) else {
-                    continue;
-                };
+                let Some(held) = after.held(rank, chunk) else { continue };
                 let is_marked = mark == Some(Mark { column: chunk, row: rank });
                 let over = is_marked.then_some(look.theme.selection);
                 let x = self.x(chunk);

@@ -90,9 +90,7 @@ pub(super) fn position(trace: &MessageTrace, at: usize) -> String {
     if all == 0 {
         return "nothing is sent".to_owned();
     }
-    let Some(last) = at.checked_sub(1) else {
-        return format!("before the first of {all} rounds");
-    };
+    let Some(last) = at.checked_sub(1) else { return format!("before the first of {all} rounds") };
     let phase = trace.rounds.get(last).map_or("", |round| &round.phase);
     match (phase, trace.place_in_phase(last)) {
         ("", _) | (_, None) => format!("round {at} of {all}"),
@@ -106,9 +104,7 @@ pub(super) fn position(trace: &MessageTrace, at: usize) -> String {
 pub(super) fn line(trace: &MessageTrace, at: usize, glyphs: &Glyphs) -> String {
     let position = position(trace, at);
     let last = at.min(trace.rounds.len()).checked_sub(1);
-    let Some(round) = last.and_then(|last| trace.rounds.get(last)) else {
-        return position;
-    };
+    let Some(round) = last.and_then(|last| trace.rounds.get(last)) else { return position };
     let messages = round.messages.iter().take(MOST);
     let messages: Vec<String> = messages.map(|m| message(trace, m, glyphs)).collect();
     match round.messages.len().saturating_sub(MOST) {
@@ -258,9 +254,7 @@ fn held(trace: &MessageTrace, at: usize) -> Vec<String> {
     let rank_line = |rank: usize| {
         let mut stretches: Vec<(Message, String)> = Vec::new();
         for chunk in shown.clone() {
-            let Some(held) = after.held(rank, chunk) else {
-                continue;
-            };
+            let Some(held) = after.held(rank, chunk) else { continue };
             let contents = match contributors(trace, held).as_str() {
                 "" => "nothing".to_owned(),
                 letters => {

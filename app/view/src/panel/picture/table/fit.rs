@@ -79,9 +79,7 @@ fn squeeze(widths: &mut [u16], floors: &[u16], room: u16) {
     while total(widths) > usize::from(room) {
         let over = total(widths) - usize::from(room);
         let above = widths.iter_mut().zip(floors).filter(|(w, floor)| **w > **floor);
-        let Some((widest, floor)) = above.max_by_key(|(width, _)| **width) else {
-            break;
-        };
+        let Some((widest, floor)) = above.max_by_key(|(width, _)| **width) else { break };
         // In few steps, whatever the width, and never far below the others.
         let cut = pen::cells(over);
         *widest -= cut.min((*widest - floor).div_ceil(2)).max(1);

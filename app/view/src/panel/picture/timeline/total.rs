@@ -90,9 +90,7 @@ pub(super) fn draw_peak(
     unit: &str,
     look: &Look,
 ) {
-    let Some(text) = peak(total, unit, &look.glyphs) else {
-        return;
-    };
+    let Some(text) = peak(total, unit, &look.glyphs) else { return };
     // Over the names, too: in this row they are not.
     let area = Rect { x: parts.names.x, width: parts.marks.right() - parts.names.x, ..parts.marks };
     let wide = pen::width(&text);
@@ -102,9 +100,7 @@ pub(super) fn draw_peak(
     };
     let ends = [Some(area.x), area.right().checked_sub(wide)];
     let mut ends = ends.into_iter().flatten();
-    let Some(start) = ends.find(|start| area.width >= wide && free(*start)) else {
-        return;
-    };
+    let Some(start) = ends.find(|start| area.width >= wide && free(*start)) else { return };
     if area.height > 0 {
         Pen::new(area, canvas, &look.glyphs).text(start, area.y, &text, look.theme.accent);
     }

@@ -179,9 +179,7 @@ impl<'a> Channel<'a> {
                 if back || (turns && !may_turn) || (next_way != Way::Right && beside_box) {
                     continue;
                 }
-                let Some(next) = self.beside(&wire, at, next_way) else {
-                    continue;
-                };
+                let Some(next) = self.beside(&wire, at, next_way) else { continue };
                 if let Some((entered, cost)) = self.enter(index, next, next_way) {
                     let spent = spent + cost + if turns { cost::BEND } else { 0 };
                     let estimate = spent + self.left_over(&wire, next);

@@ -46,9 +46,7 @@ pub(super) fn draw(arranged: &Arranged, sizes: &[Size], spacing: Spacing, ports:
             }
         }
         x += width;
-        let Some(next) = arranged.layers.get(layer + 1) else {
-            break;
-        };
+        let Some(next) = arranged.layers.get(layer + 1) else { break };
         let passing = next.iter().zip(&ports[layer + 1]);
         let passing = passing.filter_map(|(seat, port)| match *seat {
             Seat::Pass { of: index, .. } => Some(Wire {

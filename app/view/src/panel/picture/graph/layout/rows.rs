@@ -170,9 +170,7 @@ fn level(
         });
     }
     for place in 0..only.len() {
-        let Some(Some(there)) = only[place] else {
-            continue;
-        };
+        let Some(Some(there)) = only[place] else { continue };
         let target = whole[other][there];
         let apart = |a: usize, b: usize| {
             distance(layers[layer][a], layers[layer][b], sizes, spacing) as i64
