@@ -10,9 +10,6 @@ use std::path::{Path, PathBuf};
 
 type Module = Vec<String>;
 
-/// Modules in circles of imports, or between two circles. To be lowered to what is left, and never raised.
-const IN_CIRCLES: usize = 48;
-
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -137,8 +134,8 @@ fn tree<'a>(mut text: &'a str, from: &Module, all: &mut BTreeSet<Module>) -> &'a
 }
 
 #[test]
-fn circles_of_imports_become_fewer() {
-    let (mut circles, mut found) = (Vec::new(), 0);
+fn imports_form_no_circle() {
+    let mut circles = Vec::new();
     for member in members() {
         let mut files = BTreeMap::new();
         modules(&member.join("src"), &Module::new(), &mut files);
@@ -178,7 +175,6 @@ fn circles_of_imports_become_fewer() {
                 break;
             }
         }
-        found += uses.len();
         if !uses.is_empty() {
             let names: Vec<String> = uses
                 .iter()
@@ -190,9 +186,5 @@ fn circles_of_imports_become_fewer() {
             circles.push(format!("{}:\n  {}", name(&manifest(&member)), names.join("\n  ")));
         }
     }
-    let list = circles.join("\n");
-    assert!(
-        found <= IN_CIRCLES,
-        "{found} modules import each other, more than {IN_CIRCLES}:\n{list}"
-    );
+    assert!(circles.is_empty(), "modules import each other:\n{}", circles.join("\n"));
 }

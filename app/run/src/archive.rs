@@ -57,10 +57,7 @@ pub enum ArchiveError {
     #[error("its entry '{}' is there twice", .entry.escape_debug())]
     DuplicateEntry { entry: String },
     #[error("the name of its entry '{entry}' is not UTF-8 text")]
-    NotUtf8 {
-        /// The path, escaped.
-        entry: String,
-    },
+    NotUtf8 { entry: String },
     #[error("the path of its entry '{}' could lead out of the folder it is meant for", .entry.escape_debug())]
     PathOutside { entry: String },
     #[error("its entry '{}' is {kind}; a course has plain files alone", .entry.escape_debug())]
@@ -83,7 +80,6 @@ pub enum ArchiveError {
     UnlistedFile { entry: String },
 }
 
-/// Reads the archive of a course.
 pub fn open(path: &Path) -> Result<CourseFiles, Failure> {
     let bytes = read_bounded(path, "course", MAX_PACKED)?;
     read(&bytes, &path.display().to_string()).map_err(|error| {
@@ -213,7 +209,6 @@ pub struct Manifest {
     pub format: u32,
     pub course: CourseId,
     pub answers: Withheld,
-    /// Its files by path.
     pub files: BTreeMap<String, Contents>,
 }
 

@@ -47,12 +47,10 @@ impl Console {
         }
     }
 
-    /// One line of a result.
     pub fn line(&mut self, text: impl Display) -> Result<(), Failure> {
         Ok(writeln!(self.out, "{text}")?)
     }
 
-    /// The lines of a result.
     pub fn lines(&mut self, lines: impl IntoIterator<Item = impl Display>) -> Result<(), Failure> {
         lines.into_iter().try_for_each(|line| self.line(line))
     }
@@ -96,7 +94,6 @@ impl Console {
         }
     }
 
-    /// Flushes the output.
     pub fn finish(&mut self) -> Result<(), Failure> {
         self.clear_progress();
         Ok(self.out.flush()?)

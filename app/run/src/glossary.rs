@@ -28,7 +28,6 @@ pub struct Term {
     /// What it is, in one to three sentences.
     pub about: String,
     pub lesson: String,
-    /// Related terms, by name.
     #[serde(default)]
     pub see: Vec<String>,
     /// Who introduced or defined it.
@@ -49,7 +48,6 @@ struct File {
 }
 
 impl Glossary {
-    /// The vocabulary that ships with mlsys.
     #[expect(clippy::expect_used, reason = "the text is compiled in and read by a test")]
     pub fn builtin() -> &'static Arc<Self> {
         BUILTIN.as_ref().expect("the built-in glossary reads")
@@ -157,7 +155,6 @@ impl Glossary {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occurrence {
     pub range: Range<usize>,
-    /// The index of its term.
     pub term: usize,
 }
 

@@ -69,7 +69,6 @@ impl Library {
         }
     }
 
-    /// The command that prints its mistakes.
     fn how_to_check(&self) -> String {
         match &self.place {
             None => "`mlsys lesson check --library` tells why".to_owned(),
@@ -232,7 +231,6 @@ pub fn read_file(path: &Path, registry: &Registry) -> Result<Parsed, Failure> {
     Ok(mlsys_lesson::read(&path.display().to_string(), &bytes, registry))
 }
 
-/// Prints mistakes, as a compiler does.
 pub fn print_diagnostics<'d>(
     diagnostics: impl IntoIterator<Item = &'d Diagnostic>,
     console: &mut Console,

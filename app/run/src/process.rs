@@ -29,7 +29,6 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The number the operating system sees.
     pub fn code(self) -> u8 {
         match self {
             Self::Interrupted => 130,
@@ -57,7 +56,6 @@ impl Exit {
     }
 }
 
-/// The error of a command.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// Standard output was closed by its reader, which is no error.

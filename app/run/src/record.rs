@@ -181,7 +181,6 @@ impl Recording {
         result
     }
 
-    /// The record, to be finished.
     pub fn take(&mut self) -> Option<Record> {
         self.0.take()
     }

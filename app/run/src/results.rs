@@ -18,7 +18,6 @@ pub struct LessonResult {
     pub id: String,
     pub title: String,
     pub seed: u64,
-    /// Its labs, predictions, checks and questions.
     pub items: Vec<Item>,
     /// Its pictures of several runs, as tables.
     pub comparisons: Vec<Comparison>,
@@ -67,7 +66,6 @@ pub enum Kind {
     },
 }
 
-/// What became of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Passed,

@@ -138,7 +138,6 @@ impl Shared {
     }
 }
 
-/// The run's side of the inbox.
 struct RunSink<'a> {
     shared: &'a Shared,
     /// The panels asked for when the pictures now being made were begun; what is asked for since is for the next.
@@ -180,7 +179,6 @@ impl Sink for RunSink<'_> {
 }
 
 pub struct RunRequest<'a> {
-    /// What progress and messages call it.
     pub label: &'a str,
     pub lab: &'static dyn Lab,
     pub params: Params,

@@ -171,7 +171,6 @@ fn content(option: &str, value: &str) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|error| failed(not_text(&error)))
 }
 
-/// Where bytes stop being text.
 fn not_text(error: &FromUtf8Error) -> String {
     let (before, rest) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
     let line = before.split(|&byte| byte == b'\n').next_back();

@@ -33,7 +33,6 @@ const STATUS_PERIOD: u64 = 20;
 /// Where a lab's artifacts can come from.
 #[derive(Clone)]
 pub struct Sources {
-    /// The labs of recorded runs.
     pub registry: &'static Registry,
     /// The labs of the lesson that come before it.
     pub earlier: Vec<Earlier>,
@@ -50,7 +49,6 @@ pub struct Sources {
 pub struct Earlier {
     pub id: String,
     pub lab: &'static dyn Lab,
-    /// As the lesson has them.
     pub params: Params,
 }
 

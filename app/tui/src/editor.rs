@@ -29,7 +29,6 @@ pub enum Subject {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Editor {
     pub subject: Subject,
-    /// What its text is kept as.
     pub draft: Draft,
     pub text: Text,
     pub starter: String,

@@ -5,7 +5,6 @@
 //!
 //! It stays ours: nucleo-matcher scores on its own scale, and would be one more dependency for these few functions.
 
-/// For every letter.
 const LETTER: i32 = 16;
 /// For a letter right after the one matched before.
 const CONSECUTIVE: i32 = 12;

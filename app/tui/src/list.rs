@@ -117,7 +117,6 @@ pub fn draw_box(look: &Look, area: Rect, buffer: &mut Buffer) -> Option<(Rect, R
 pub enum FieldPurpose {
     Block(usize),
     Knob,
-    /// Something that lies over the page.
     Overlay,
 }
 

@@ -166,7 +166,6 @@ impl Page {
     }
 }
 
-/// Where a figure comes from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Source {
     pub lesson: Option<String>,

@@ -58,7 +58,6 @@ pub struct Scene<'a> {
     pub drawn: Option<&'a OnceCell<Option<Frame>>>,
 }
 
-/// Whether a run goes on here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     Here,

@@ -13,7 +13,6 @@ use crate::text::wrap_spans;
 pub struct Styles {
     pub text: Style,
     pub heading: Style,
-    /// Code, inline and in blocks.
     pub code: Style,
     /// Quotes, rules, bullets and link targets.
     pub dim: Style,

@@ -195,7 +195,6 @@ fn mix(Rgb(a, b, c): Rgb, Rgb(x, y, z): Rgb, share: f32) -> Rgb {
     Rgb(mix(a, x), mix(b, y), mix(c, z))
 }
 
-/// Cells to pixels, to a hundredth.
 fn pixel(x: f32, y: f32) -> (f32, f32) {
     let round = |x: f32| (x * 100.0).round() / 100.0;
     (round(x * CELL.0 + MARGIN), round(y * CELL.1 + MARGIN))

@@ -103,21 +103,16 @@ pub struct Theme {
     /// Text of less weight: units, remarks, axes.
     pub dim: Style,
     pub title: Style,
-    /// What the eye should find first.
     pub accent: Style,
     pub good: Style,
-    /// Wrong, failed, not finite.
     pub bad: Style,
-    /// A change, a caution.
     pub warn: Style,
     pub key: Style,
     pub selection: Style,
     pub code: Style,
-    /// Lines between and around things.
     pub border: Style,
     /// The border of the part that has the keyboard.
     pub focus: Style,
-    /// A curve of an earlier run.
     pub previous: Style,
     /// Curves, by their place in the legend; taken in turn.
     pub curves: [Style; 6],

@@ -17,7 +17,6 @@ const EPSILON: f32 = 1e-8;
 
 /// Adam with its state, in the implementation that is fastest on a device.
 pub enum Adam {
-    /// On the processor: one pass.
     OnePass(HashMap<ParamId, Moments>),
     /// On a GPU, where only kernels reach the memory: burn's operations.
     Burns(ModuleOptimizer),
@@ -50,7 +49,6 @@ impl Adam {
 
 #[derive(Clone, Debug, Default)]
 pub struct Moments {
-    /// Updates done.
     time: i32,
     /// Running mean of the gradient, `m`.
     first: Vec<f32>,
@@ -117,7 +115,6 @@ impl Moments {
         [&mut self.first, &mut self.second]
     }
 
-    /// Bytes that both moments take.
     pub fn bytes(&self) -> u64 {
         4 * (self.first.len() + self.second.len()) as u64
     }

@@ -10,7 +10,6 @@ use std::time::Duration;
 /// The longest a driver may take to answer.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Why a driver gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DriverError {
     #[error("no thread could be started for it: {0}")]

@@ -99,7 +99,6 @@ pub fn processor() -> DeviceInfo {
     cpu::probe()
 }
 
-/// Opens a device, without autodiff.
 pub fn open(id: DeviceId) -> Result<Device, LabError> {
     let opened = match id.backend {
         Backend::Cpu => Ok(Device::flex()),

@@ -24,7 +24,6 @@ const UNITS: usize = 32;
 pub struct Model {
     pub architecture: Architecture,
     pub data: Arc<Data>,
-    /// What its weights are drawn from.
     pub seed: u64,
     /// What guessing costs in nats: the logarithm of the number of classes.
     pub guessing: f64,

@@ -59,7 +59,6 @@ pub fn contexts(run: &Run<'_>, workers: usize) -> Result<Vec<WorkerContext>, Ste
 pub struct WorkerSpec {
     pub rank: usize,
     pub workers: usize,
-    /// Its device, without autodiff.
     pub device: Device,
 }
 

@@ -122,7 +122,6 @@ impl UnaryOp {
 }
 
 impl BinaryOp {
-    /// Whether it compares two values.
     pub fn is_comparison(self) -> bool {
         self.binding() == Binding::Comparison
     }

@@ -258,7 +258,6 @@ pub trait Env {
     fn lookup(&self, name: &str) -> Result<Value, LookupError>;
 }
 
-/// Why a name has no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LookupError {
     /// There is no such name; perhaps another one was meant.

@@ -157,7 +157,6 @@ impl Binary {
     }
 }
 
-/// An operator of one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unary {
     Plus,
@@ -168,7 +167,6 @@ pub(crate) enum Unary {
     Address,
 }
 
-/// What stands between two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Infix {
     Binary(Binary),

@@ -10,7 +10,6 @@ pub(crate) const WARP: usize = 32;
 /// A register: 32 lanes of 32 bits, or of 64 where the type is wide.
 pub(crate) type Reg = u16;
 
-/// An instruction's number.
 pub(crate) type Pc = u32;
 
 /// Where an access goes: `pointer + index * bytes of the type`.

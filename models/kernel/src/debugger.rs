@@ -18,7 +18,6 @@ pub struct Replay {
     machine: Machine,
     /// Copies by their clocks, ascending; the first is the launch.
     copies: Vec<Machine>,
-    /// Steps between two copies.
     every: u64,
     /// A copy from shortly before where one went back to: the next steps back begin here.
     near: Option<Box<Machine>>,
@@ -140,7 +139,6 @@ pub enum Direction {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeekResult {
-    /// The replay stands there.
     Found,
     /// The replay stands at the end, or at the beginning.
     NotFound,

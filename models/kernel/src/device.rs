@@ -46,7 +46,6 @@ pub struct LaunchResult {
 }
 
 mlsys_lab::named_enum! {
-    /// What a launch is timed by.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Clock {
         /// The device's own, read just before and just after the kernel.

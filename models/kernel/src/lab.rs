@@ -48,7 +48,6 @@ impl KernelLab {
 
 struct Job {
     source: String,
-    /// The name its text goes by.
     file: String,
     kernel: Kernel,
     launch: Launch,
@@ -57,7 +56,6 @@ struct Job {
     recipe: Recipe,
     /// The buffer to be filled and what should be in it; nothing for a custom kernel outside a network.
     expected: Option<(String, Vec<f64>)>,
-    /// Nothing for a custom kernel.
     example: Option<&'static Example>,
     /// The forward pass that it is a part of.
     plugged: Option<PluggedKernel>,

@@ -55,7 +55,6 @@ struct Resident {
     id: [u32; 3],
     shared: Store,
     warps: Vec<Warp>,
-    /// Barriers it has passed.
     epoch: u32,
     waiting: usize,
     done: usize,
@@ -69,7 +68,6 @@ pub struct Step {
     pub warp: u32,
     pub place: Place,
     pub event: Event,
-    /// Whether something was found wrong.
     pub found: bool,
 }
 

@@ -141,7 +141,6 @@ impl Parser {
         self.refuse(format!("the name of {of} is missing; here is {token}"), "")
     }
 
-    /// Whether a type begins here.
     pub(super) fn at_type(&self) -> bool {
         matches!(self.token(), Token::Name(name) if is_in(TYPE_WORDS, name))
     }

@@ -56,7 +56,6 @@ fn launch(recipe: &Recipe) -> Launch {
     }
 }
 
-/// The recipe of a launch.
 pub(super) fn recipe(source: &str, launch: &Launch, arguments: Vec<frame::Argument>) -> Recipe {
     Recipe {
         source: source.to_owned(),

@@ -176,7 +176,6 @@ impl Operation {
         matches!(self, Self::Left | Self::Right)
     }
 
-    /// Whether it takes whole numbers only.
     pub(crate) fn is_whole(self) -> bool {
         matches!(self, Self::Remainder | Self::And | Self::Or | Self::Xor) || self.is_shift()
     }
@@ -311,7 +310,6 @@ impl Expr {
 }
 
 impl Stmt {
-    /// The statements right below.
     pub(crate) fn bodies(&self) -> [&[Self]; 2] {
         if let StmtKind::If(_, then, otherwise) = &self.kind {
             [then, otherwise]
@@ -322,7 +320,6 @@ impl Stmt {
         }
     }
 
-    /// The expressions right below.
     fn expressions(&self) -> Vec<&Expr> {
         match &self.kind {
             StmtKind::Declare(_, value) | StmtKind::Return(value) => value.iter().collect(),

@@ -99,7 +99,6 @@ pub enum Type {
         to: Scalar,
         access: Access,
     },
-    /// Numbers side by side.
     Array {
         of: Scalar,
         extents: Extents,

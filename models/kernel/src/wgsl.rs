@@ -58,7 +58,6 @@ pub enum Subgroups {
     Other,
 }
 
-/// What a pointer points into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Root {
     Buffer(usize),

@@ -95,7 +95,6 @@ pub(crate) trait SteppedLab {
         Ok(())
     }
 
-    /// Offers all pictures.
     fn draw(&mut self, run: &mut Run<'_>, trigger: FrameTrigger) -> Result<(), StepError>;
 
     /// Reports what is known only at the end, however the run ended.
@@ -111,7 +110,6 @@ const DRAWING: u32 = 3;
 #[derive(Default)]
 pub(crate) struct Steps {
     pub(crate) done: u64,
-    /// One for each loss.
     checks: Vec<DivergenceCheck>,
     divergence: Option<&'static str>,
     /// Steps done at the last record.
@@ -332,7 +330,6 @@ mod tests {
     use crate::trial::{params, turn};
     use mlsys_distributed::transport::CommError;
 
-    /// Counts its steps.
     #[derive(Default)]
     struct Counting {
         steps: Steps,

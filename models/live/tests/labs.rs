@@ -16,7 +16,6 @@ const EXPECTED: &str = "MLSYS_EXPECT_DEVICES";
 
 struct Short {
     kind: &'static str,
-    /// Settings, with spaces between.
     set: &'static str,
     /// Metrics with first values that agree between devices.
     alike: &'static [&'static str],
@@ -140,7 +139,6 @@ fn run(lab: &dyn Lab, set: &str, device: DeviceId) -> RunData {
     data
 }
 
-/// The first value of a metric.
 fn first(data: &RunData, name: &str) -> Option<f64> {
     match data.series.get(name) {
         Some(series) => series.points().first().map(|(_, value)| *value),

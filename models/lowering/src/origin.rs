@@ -24,7 +24,6 @@ pub struct Source {
 }
 
 impl Source {
-    /// Reads a kernel's text.
     pub fn read(kernel: &str, text: &str) -> Self {
         let mut makers = Vec::new();
         let mut barriers = Vec::new();

@@ -1,6 +1,5 @@
 //! Makes the compilers' texts readable without changing what they say: indentation, no types in cubecl's form.
 
-/// What a target's text looks like.
 pub fn tidy(text: &str, target: &str, kernel: &str) -> Vec<String> {
     let name = kernel.replace('-', "_");
     let text = plain_name(text, &name);

@@ -5,7 +5,6 @@
 
 use crate::baseline::artifact::KIND;
 use crate::baseline::trained::FRESH;
-pub(crate) use crate::baseline::trained::transposed;
 pub use crate::baseline::trained::{Layer, Trained};
 pub use crate::baseline::training::{Recipe, Sizes};
 use crate::data::{DataConfig, Dataset};
@@ -19,7 +18,7 @@ use mlsys_lab::{DeviceId, LabError, Params, Run};
 use std::sync::Arc;
 
 mod artifact;
-mod trained;
+pub(crate) mod trained;
 mod training;
 
 /// The network that a lab starts from, before it is there: what it will be is known without training.

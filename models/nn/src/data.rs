@@ -25,11 +25,9 @@ named_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Dataset {
-        /// Two spiral arms around the origin.
         Spiral = "spiral",
         /// Two half circles that reach into each other.
         Moons = "moons",
-        /// A ring around another ring.
         Circles = "circles",
         /// Opposite quadrants of a square share a class.
         Xor = "xor",
@@ -41,7 +39,6 @@ named_enum! {
         Chain = "chain",
         /// Lines such as 17+25=42.
         Sums = "sums",
-        /// Characters of a text.
         Text = "text",
     }
 }

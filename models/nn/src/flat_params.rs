@@ -132,7 +132,6 @@ pub fn numbers<const D: usize>(tensor: Tensor<D>, count: usize) -> Result<Vec<f3
 
 // How a row of gradients changes a row of weights: what each worker does to its own shard, be that all or a part.
 
-/// How a gradient becomes an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rule {

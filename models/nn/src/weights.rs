@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use burn::tensor::Device;
 use mlsys_lab::{Artifact, DeviceId};
 
-use crate::baseline::Trained;
+use crate::baseline::trained::Trained;
 use crate::flat_params;
 use crate::networks::{Architecture, Initialization, Network};
 use mlsys_device as device;

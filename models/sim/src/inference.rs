@@ -9,11 +9,6 @@ pub fn expected_tokens(acceptance: f64, tokens: i64) -> f64 {
     (1.0 - acceptance.powf(tokens as f64 + 1.0)) / (1.0 - acceptance)
 }
 
-/// Bytes of one token's keys and values over all layers.
-pub fn bytes_per_token(layers: f64, kv_heads: f64, head_dim: f64, bytes_per_element: f64) -> f64 {
-    2.0 * layers * kv_heads * head_dim * bytes_per_element
-}
-
 /// Softmax over blocks of scores, one block at a time (Milakov and Gimelshein 2018).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunningSoftmax {

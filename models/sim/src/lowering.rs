@@ -8,7 +8,6 @@ use mlsys_lab::{DeviceId, LabError};
 
 pub use crate::lowering::forms::Target;
 
-/// Why a toolchain has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolchainError {
     /// The form was made beforehand; why it is not made here.
@@ -65,7 +64,6 @@ mlsys_lab::named_enum! {
         WindowSum = "window-sum",
         /// `c = a*b`, tile by tile.
         MatmulTile = "matmul-tile",
-        /// Softmax of each row.
         SoftmaxRow = "softmax-row",
     }
 }
@@ -104,7 +102,6 @@ pub struct Work {
     pub inputs: Vec<Vec<f32>>,
     /// What its output holds before; of elementwise kernels filled up like the inputs.
     pub output: Vec<f32>,
-    /// Elements of the output that count.
     pub elements: usize,
     /// The edge of a matrix, or the columns of a row; 0 for the other kernels.
     pub size: usize,

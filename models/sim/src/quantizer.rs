@@ -39,7 +39,6 @@ pub enum Granularity {
     Group(usize),
 }
 
-/// A matrix rounded to few levels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantized {
     /// What each weight is stored as: an integer of its grid, or the place of its level.
@@ -257,7 +256,6 @@ fn ranges(weights: &[f32], matrix: Matrix, granularity: Granularity) -> Vec<(f64
     ranges
 }
 
-/// Sums over weights that were rounded.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Noise {
     /// Of the squares of the weights.
@@ -326,7 +324,6 @@ const NUMBER: usize = 4;
 pub struct Storage {
     pub weights: usize,
     pub bits: u32,
-    /// Scales, one a group.
     pub scales: usize,
     /// Zero points, one a group if there are any.
     pub zeros: usize,
@@ -337,7 +334,6 @@ pub struct Storage {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bytes {
     pub weights: usize,
-    /// Scales, zero points and centroids.
     pub scales: usize,
 }
 

@@ -1,6 +1,5 @@
 //! The roof of a machine: two ceilings, arithmetic and memory (Williams, Waterman and Patterson 2009).
 
-/// A machine's peak and bandwidth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Roof {
     pub name: String,

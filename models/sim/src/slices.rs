@@ -7,13 +7,11 @@ use mlsys_lab::{Frame, picture};
 /// Ranks that are drawn; the note tells of the others.
 const DRAWN: usize = 16;
 
-/// The colours of ranks.
 const TONES: [Tone; 4] = [Tone::First, Tone::Second, Tone::Third, Tone::Faint];
 
 /// Cells along the side that is not cut.
 const ALONG: usize = 4;
 
-/// How a weight lies on ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// Each rank has some columns: some of the outputs.
@@ -27,7 +25,6 @@ pub enum Cut {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weight<'a> {
     pub name: &'a str,
-    /// Its shape, inputs by outputs.
     pub shape: &'a str,
     pub cut: Cut,
 }

@@ -30,9 +30,7 @@ impl Architecture {
 /// Widths of the projections in one attention block.
 #[derive(Clone, Copy, Debug)]
 pub struct Heads {
-    /// Query heads a.
     pub heads: i64,
-    /// Heads of keys and of values.
     pub kv_heads: i64,
     pub head_dim: i64,
     /// A = heads*head_dim, the width of all queries.

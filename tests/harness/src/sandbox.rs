@@ -128,7 +128,6 @@ pub fn type_in(command: &mut Command, lines: &str) -> Ended {
     Ended::new(child.wait_with_output().unwrap())
 }
 
-/// Polls until there is a value.
 #[track_caller]
 pub fn until<T>(mut poll: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + TIMEOUT;
@@ -171,7 +170,6 @@ impl Ended {
         contains(&self.err, parts);
     }
 
-    /// It succeeded; its standard output.
     #[track_caller]
     pub fn success(&self) -> &str {
         assert_eq!(self.code, Some(0), "{self:?}");

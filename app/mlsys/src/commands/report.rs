@@ -216,7 +216,6 @@ fn checks(lesson: &Lesson, done: &LessonProgress, body: &mut String) {
     section("Checks", &["Condition", ""], rows.collect(), body);
 }
 
-/// An answer in one line.
 fn words(answer: &Answer) -> String {
     match answer {
         Answer::One(text) => text.clone(),

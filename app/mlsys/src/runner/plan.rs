@@ -38,7 +38,6 @@ pub enum Place {
     /// It answers at once, anywhere.
     Anywhere,
     On(DeviceInfo),
-    /// Nowhere: the device is missing.
     Nowhere(NoDevice),
     /// Nowhere, and the lesson allows a recording in its place, which is not run.
     Recording(NoDevice),

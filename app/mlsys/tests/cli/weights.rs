@@ -7,7 +7,6 @@ use serde_json::json;
 
 use crate::sandbox;
 
-/// Trains for a few steps.
 fn train(folder: &Sandbox, steps: u32, options: &str) -> Ended {
     folder.run(&format!("lab train --device cpu --json --set steps={steps} {options}"))
 }

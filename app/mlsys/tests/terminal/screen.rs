@@ -139,7 +139,6 @@ impl Screen {
         while self.read_more(Instant::now() + quiet) {}
     }
 
-    /// Reads until these bytes have come.
     #[track_caller]
     pub(crate) fn wait_for_bytes(&mut self, text: &str) {
         let until = Instant::now() + TIMEOUT;
@@ -207,7 +206,6 @@ impl Screen {
         self.assert_restored();
     }
 
-    /// Waits for the program to end.
     pub(crate) fn exit_code(&mut self) -> Option<i32> {
         let until = Instant::now() + TIMEOUT;
         loop {

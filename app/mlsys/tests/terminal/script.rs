@@ -68,7 +68,6 @@ fn open(rest: &str) -> Screen {
     Screen::open(size(dimensions), line, &environment)
 }
 
-/// Changes a file as editors do.
 fn change(step: &str, rest: &str, folder: &Sandbox) {
     let (name, more) = rest.split_once(' ').unwrap_or((rest, ""));
     match step {

@@ -254,7 +254,6 @@ pub fn read(line: &[u8]) -> Result<Line, LineError> {
     }))
 }
 
-/// All lines but those of values.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Json {

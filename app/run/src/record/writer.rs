@@ -85,7 +85,6 @@ impl Writer {
         self.hand_over(Entry::Line(line), None)
     }
 
-    /// Waits until everything is written.
     pub fn close(&mut self) -> io::Result<()> {
         self.shared.lock().closing = true;
         self.shared.changed.notify_all();

@@ -108,7 +108,6 @@ pub enum RunStatus {
     Running,
     Paused,
     Finished,
-    /// It diverged: a result, explained.
     Diverged(String),
     Stopped,
     Failed(String),

@@ -90,7 +90,6 @@ pub struct Prediction {
 #[derive(Clone, Debug, PartialEq)]
 pub enum CheckState {
     Passed,
-    /// It does not, with the values.
     Failed(String),
     /// It cannot be told here, and why.
     Skipped(String),

@@ -12,14 +12,11 @@ pub(super) const SMALLEST: (u16, u16) = (16, 4);
 pub(super) struct Side<'a> {
     /// The range and how it divides.
     pub(super) axis: Axis,
-    /// What it measures.
     pub(super) name: &'a str,
     pub(super) unit: Option<&'a str>,
 }
 
-/// Axes laid out in an area.
 pub(super) struct Plane<'a> {
-    /// The field between the axes.
     pub(super) plot: Rect,
     area: Rect,
     x: Side<'a>,
@@ -138,7 +135,6 @@ pub(super) fn left_ticks(
     }
 }
 
-/// A tick below a field.
 pub(super) fn tick_below(pen: &mut Pen<'_>, (x, y): (u16, u16), exact: f64, look: &Look) {
     pen.end_of_bar(x, y, look.glyphs.tick_below, look.theme.border);
     pen.notch(exact, y, look.theme.border);

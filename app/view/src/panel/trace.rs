@@ -215,7 +215,6 @@ impl Fading {
         }
     }
 
-    /// A column as it is drawn.
     fn bucket(&mut self, column: usize, found: &Summary) -> Bucket {
         Bucket {
             first: found.first,

@@ -222,7 +222,6 @@ mod tests {
 
     const RUN: Extent = Extent { first: 1, last: 400, newest: 300 };
 
-    /// Every way to look further.
     fn ways(window: Window, there: Extent, step: u64) -> [Window; 6] {
         [
             window.closer(there, Some(step)),

@@ -34,7 +34,6 @@ pub fn words(scene: &Scene<'_>) -> String {
     words.replace(|c: char| c.is_control() && c != '\n', " ")
 }
 
-/// Why a panel shows nothing yet.
 pub(super) fn why_empty(scene: &Scene<'_>) -> String {
     let data = scene.data;
     if !data.status.is_empty() {

@@ -23,7 +23,6 @@ use super::model::{Form, Formula, Piece, Start, Template};
 /// Most nodes and list entries that one run evaluates.
 const MAX_WORK: u64 = 20_000_000;
 
-/// Why a formula has no value.
 #[derive(Clone, Debug)]
 pub(super) enum Fault {
     /// A parameter that is needed is not set.

@@ -62,12 +62,10 @@ pub(super) enum Start {
 pub(super) struct Form {
     pub(super) params: BTreeMap<String, Declared>,
     pub(super) data: BTreeMap<String, Value>,
-    /// Names whose values a simulation computes.
     pub(super) simulated: BTreeSet<String>,
     pub(super) start: Start,
     /// In the order of the file; each refers only to earlier ones.
     pub(super) definitions: Vec<Definition>,
-    /// Where a definition stands among them.
     pub(super) index: BTreeMap<String, usize>,
     pub(super) checks: Vec<Row<Check>>,
     /// Why a metric is not finite where it is not, by its name.

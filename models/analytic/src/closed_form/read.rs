@@ -201,7 +201,6 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
     }
 }
 
-/// All definitions in one line.
 fn definitions(form: &Form) -> String {
     let all = form.definitions.iter().map(|one| format!("{} = {}", one.name, one.formula.source));
     all.collect::<Vec<_>>().join("; ")

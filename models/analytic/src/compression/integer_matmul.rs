@@ -76,7 +76,6 @@ impl Output {
     }
 }
 
-/// Rows of integers of equal length.
 fn matrix(params: &Params, name: &str) -> Result<Vec<Vec<i64>>, LabError> {
     let wrong = |what: String| Err(LabError::contradiction([name], format!("{name} {what}")));
     let Some(Value::Array(rows)) = params.get(name) else {

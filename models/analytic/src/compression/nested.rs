@@ -53,7 +53,6 @@ impl Nested {
         rows
     }
 
-    /// Whether another has the same shape.
     pub(crate) fn alike(&self, other: &Self) -> bool {
         let blank = |nested: &Self| nested.like(nested.flat.iter().map(|_| 0_i64));
         blank(self) == blank(other)

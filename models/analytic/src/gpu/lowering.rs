@@ -26,7 +26,6 @@ impl Lowering {
         Ok(Self { schema, toolchain: None })
     }
 
-    /// The same with compilers and devices.
     #[must_use]
     pub fn beside(mut self, toolchain: Box<dyn Toolchain>) -> Self {
         self.toolchain = Some(toolchain);
@@ -85,9 +84,7 @@ impl Lowering {
     }
 }
 
-/// What came of a run.
 pub(crate) struct Ran {
-    /// The processor's result.
     wanted: Vec<f32>,
     /// The device's, or why there is none.
     found: Result<Vec<f32>, ToolchainError>,
@@ -201,7 +198,6 @@ fn build(kernel: Kernel, block: i64, width: i64) -> Build {
     Build { kernel, block: block as usize, width: width as usize }
 }
 
-/// The forms to make, each once.
 fn targets(params: &Params) -> Result<Vec<Target>, LabError> {
     let Some(Value::Array(names)) = params.get("targets") else { return Ok(Vec::new()) };
     let mut found = Vec::new();

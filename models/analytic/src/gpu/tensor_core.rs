@@ -64,7 +64,6 @@ struct Product {
 }
 
 struct Output {
-    /// As the core makes it.
     value: f64,
     /// In 64 bits from rounded inputs.
     rounded: f64,

@@ -16,7 +16,6 @@ enum Guard {
     Elements,
 }
 
-/// The kernel and its launch.
 #[derive(Clone, Copy, Debug, Deserialize)]
 struct Stencil {
     elements: i64,

@@ -53,9 +53,7 @@ struct Found {
     /// ceil(log2 p)
     levels: i64,
     chunks: usize,
-    /// Messages of the plan, in words.
     messages: String,
-    /// Buffers over which times are drawn.
     sizes: Vec<f64>,
     crossings: Vec<Crossing>,
     counted: Option<Counted>,
@@ -164,7 +162,6 @@ impl Sum {
         })
     }
 
-    /// The smallest size first.
     fn crossings(&self) -> Vec<Crossing> {
         let all: Vec<Algorithm> = self.possible().collect();
         let pairs = all.iter().enumerate();

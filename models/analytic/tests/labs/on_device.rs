@@ -17,11 +17,9 @@ const GPU: DeviceId = DeviceId { backend: Backend::Wgpu, index: 0 };
 /// What the device does with a kernel.
 #[derive(Clone, Copy)]
 enum Habit {
-    /// It computes what the interpreter does.
     Right,
     /// The same, but for the last element of the last buffer, which it doubles.
     Wrong,
-    /// It has no compiler for it.
     Refuses,
 }
 

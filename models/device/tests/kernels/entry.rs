@@ -13,7 +13,6 @@ use crate::Case;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Closeness {
-    /// To the last bit.
     Exact,
     Near,
 }

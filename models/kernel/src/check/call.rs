@@ -198,7 +198,6 @@ impl Checker {
     }
 }
 
-/// A function that is no mathematics.
 #[derive(Clone, Copy)]
 enum Builtin {
     Barrier,

@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 pub struct Extensions {
     /// A trained network that lets a kernel replace one operation of its forward pass.
     pub classifier: Option<Box<dyn Classifier>>,
-    /// Runs kernels on real devices.
     pub launcher: Option<Box<dyn Launcher>>,
 }
 
@@ -26,7 +25,6 @@ pub enum ReplacedOperation {
 }
 
 impl ReplacedOperation {
-    /// Buffers that the operation reads.
     pub fn operands(self) -> usize {
         match self {
             Self::BiasAdd => 2,
@@ -89,7 +87,6 @@ pub(super) struct PluggedKernel {
 
 /// Which of the kernel's buffers is what.
 pub(super) struct BufferRoles {
-    /// What its buffers hold at first.
     pub(super) buffers: BTreeMap<String, Values>,
     /// The one that the network goes on with.
     pub(super) output: String,

@@ -171,7 +171,6 @@ fn plain(line: &str) -> String {
     line.replace('\t', "    ").replace(|c: char| c.is_control(), " ")
 }
 
-/// GPUs for the roofline panel.
 const ROOFS: [(&str, &str); 3] =
     [("V100", "v100-sxm2-16gb"), ("A100", "a100-sxm4-80gb"), ("H100", "h100-sxm5-80gb")];
 

@@ -10,22 +10,18 @@ use mlsys_lab::frame::kernel::LineCost;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Times a warp issued it.
     pub issues: u64,
-    /// Active lanes, summed over those.
     pub lanes: u64,
     /// Times the lanes of a warp disagreed where to go.
     pub divergent: u64,
     pub load: Traffic,
     pub store: Traffic,
     pub atomic: Traffic,
-    /// Warp accesses to shared memory.
     pub shared: u64,
     /// Passes beyond the first that bank conflicts made of them.
     pub replays: u64,
 }
 
-/// Accesses of warps to global memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     pub accesses: u64,

@@ -198,7 +198,6 @@ impl Executor<'_> {
         }
     }
 
-    /// Lanes where the value is true.
     #[inline(always)]
     pub(super) fn truth(&self, condition: Reg) -> u32 {
         let lanes = &self.warp.narrow[usize::from(condition)];

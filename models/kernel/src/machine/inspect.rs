@@ -34,7 +34,6 @@ pub enum BlockState {
 pub struct BlockView {
     pub block: u32,
     pub id: [u32; 3],
-    /// Barriers it has passed.
     pub barriers: u32,
     /// Of each warp, what it does and where it comes to next, or the barrier at which it waits.
     pub warps: Vec<(WarpState, Place)>,

@@ -18,7 +18,6 @@ struct Row {
 }
 
 impl Row {
-    /// Bytes of all lanes.
     const BYTES: usize = 4 * WARP;
 }
 

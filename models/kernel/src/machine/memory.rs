@@ -143,7 +143,6 @@ impl Cell {
         (self.block.saturating_sub(1), self.thread)
     }
 
-    /// Gives it a value from outside.
     pub(crate) fn fill(&mut self) {
         self.flags |= INITIAL;
     }

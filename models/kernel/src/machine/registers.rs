@@ -7,7 +7,6 @@ use crate::machine::warp::{Narrow, Wide, lanes};
 use crate::types::Scalar;
 
 impl Executor<'_> {
-    /// Writes the lanes that run.
     #[inline(always)]
     pub(super) fn put(&mut self, into: Reg, result: &Narrow) {
         put_masked(self.warp.mask, &mut self.warp.narrow[usize::from(into)], result);

@@ -56,7 +56,6 @@ impl Scheduler {
         Some((turn, block as u32))
     }
 
-    /// Whether a block has begun.
     pub(super) fn has_begun(&self, block: u32) -> bool {
         let blocks = i128::from(self.blocks);
         let from = i128::from(block) - i128::from(self.shift);

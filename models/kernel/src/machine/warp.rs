@@ -20,7 +20,6 @@ pub enum WarpState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub(crate) kind: FrameKind,
-    /// Lanes that came here.
     pub(crate) entry: u32,
     /// Lanes that wait for the other side of a branch, have left the loop, or have returned.
     pub(crate) away: u32,

@@ -368,7 +368,6 @@ impl Parser {
         Ok(StatementKind::For { first, condition, step, body })
     }
 
-    /// An expression with its semicolon.
     fn plain(&mut self) -> Parsed<StatementKind> {
         let expression = self.expression()?;
         self.need(";", "the statement")?;

@@ -114,7 +114,6 @@ impl Knobs {
 }
 
 impl Budgets {
-    /// Whether a network takes more.
     fn exceeded(&self, seconds: f64, parameters: u64) -> bool {
         let late = self.seconds.is_some_and(|most| seconds > most);
         let large = self.parameters.is_some_and(|most| parameters > most);
@@ -129,7 +128,6 @@ impl Budgets {
 struct Evaluated {
     candidate: Candidate,
     parameters: u64,
-    /// Of one image.
     flops: u64,
     accuracy: f64,
     measured: f64,

@@ -129,7 +129,6 @@ pub(super) enum Method {
 /// Mutations that are drawn before a candidate is taken at random: near the end all neighbours of the parents are known.
 const MUTATIONS: usize = 32;
 
-/// Proposes each candidate at most once.
 pub(super) struct Proposals {
     method: Method,
     /// Parents of which one is changed.

@@ -20,7 +20,6 @@ pub(super) struct Real {
     /// The same weights in f64 on the CPU, to be nudged.
     exact: Network,
     host: Device,
-    /// Its input: numbers, or tokens.
     values: Vec<f32>,
     labels: Vec<i32>,
     setup: Setup,
@@ -164,7 +163,6 @@ impl Real {
 /// Slopes of the loss along random directions: by burn's gradient, and by nudging the weights in f64 on the CPU.
 pub(super) struct Slopes<'a> {
     real: &'a Real,
-    /// Of every parameter.
     gradient: Vec<Vec<f64>>,
     stream: Stream,
     pairs: Vec<(f64, f64)>,

@@ -39,7 +39,6 @@ pub(super) struct TimedLayer {
     /// From 1.
     pub(super) place: usize,
     pub(super) shape: FilterShape,
-    /// For one image.
     pub(super) cost: FilterCost,
     pub(super) seconds: f64,
 }

@@ -86,7 +86,6 @@ fn repetitions(results: &Results, _: &[Roof]) -> Frame {
 pub(super) struct Results {
     pub(super) device: String,
     pub(super) precision: Precision,
-    /// Each measurement, finished or under way.
     pub(super) all: Vec<(Measurement, Measured)>,
 }
 

@@ -213,7 +213,6 @@ struct Student {
 
 struct TrainingSet {
     labelled: Examples,
-    /// Those that the teacher has answered.
     transfer: Examples,
     /// The teacher's logits for them, `[transfer, classes]`.
     logits: Vec<f32>,

@@ -33,7 +33,6 @@ impl Batching {
 pub(super) struct Request {
     pub(super) arrives: usize,
     pub(super) prompt: usize,
-    /// Tokens that it is answered with.
     pub(super) answer: usize,
 }
 

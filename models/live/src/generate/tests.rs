@@ -6,7 +6,6 @@ use mlsys_lab::{Frame, RunData, Value};
 use mlsys_nn::data::Vocabulary;
 use mlsys_nn::networks::{Architecture, Initialization, Network, Transformer, TransformerConfig};
 use mlsys_nn::random::Stream;
-use mlsys_sim::inference::bytes_per_token;
 
 use super::costs::Comparator;
 use super::decoder::{Bits, Decoder};
@@ -298,7 +297,8 @@ fn forwards_and_bytes_follow_their_formulas() {
         let read = f64::from(prompt + generated - 1);
         assert_eq!(number(&data, "token_forwards"), read, "{set:?}");
         let bytes = f64::from(bits) / 8.0;
-        let token = bytes_per_token(2.0, f64::from(kv_heads), 8.0, bytes);
+        // Keys and values, layers, heads, their width.
+        let token = 2.0 * 2.0 * f64::from(kv_heads) * 8.0 * bytes;
         let kept = values(&data, "cache_bytes");
         assert_eq!(*kept.last().unwrap(), token * read * f64::from(batch), "{set:?}");
         assert_eq!(kept[0], token * f64::from(prompt * batch), "{set:?}");

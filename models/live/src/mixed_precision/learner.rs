@@ -17,7 +17,6 @@ use super::{Knobs, Numbers, Setup};
 pub(super) struct Learner {
     /// The shapes; its weights are those of the last pass.
     network: Network,
-    /// Inputs and outputs of each layer.
     sizes: Vec<[usize; 2]>,
     /// What updates are added to, in the module's order.
     pub(super) weights: Vec<f32>,
@@ -40,7 +39,6 @@ pub(super) struct Last {
     pub(super) wanted: Vec<f32>,
     /// The gradients of the scaled loss as they left the backward pass.
     pub(super) gradients: Vec<f32>,
-    /// The same, rounded.
     pub(super) rounded: Vec<f32>,
 }
 

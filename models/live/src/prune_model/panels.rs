@@ -59,7 +59,6 @@ pub(super) struct Sample {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Event {
     Dense,
-    /// Weights went: in words which.
     Pruned(String),
     /// Those that are left were put back to initial values.
     Rewound,

@@ -16,7 +16,6 @@ use crate::stepped::LiveLab;
 use crate::trial::{Then, answered, params, turn};
 use crate::{distill, generate, low_rank_adapt, train};
 
-/// A perceptron that reads digits.
 fn reader(width: usize, steps: u64, seed: u64) -> Recipe {
     Recipe::images(Model::Mlp, width, steps, seed).unwrap()
 }
@@ -210,7 +209,6 @@ fn refusal(set: &[&str], artifact: &Artifact, recipe: &Recipe) -> String {
     adopted(set, artifact, recipe).unwrap_err().to_string()
 }
 
-/// Files that end before their end.
 fn torn(artifact: &Artifact) -> impl Iterator<Item = Artifact> {
     let lengths = (0..artifact.bytes.len()).step_by(97);
     lengths.map(|length| Artifact { bytes: artifact.bytes[..length].to_vec(), ..artifact.clone() })

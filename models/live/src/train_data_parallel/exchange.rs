@@ -125,7 +125,6 @@ pub(super) struct Whole {
 }
 
 impl Whole {
-    /// None if no worker reports anything.
     pub(super) fn joined(answers: &[Answer], parameters: usize) -> Option<Self> {
         let rows: Vec<&Row> = answers.iter().filter_map(|answer| answer.row.as_ref()).collect();
         (!rows.is_empty()).then(|| Self {

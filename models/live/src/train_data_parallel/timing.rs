@@ -16,7 +16,6 @@ const WIDTH: f64 = 4.0;
 pub(super) struct Modelled {
     /// Forward and backward of a worker that is not slow.
     pub(super) compute_of_others: f64,
-    /// The same of the slowest.
     pub(super) compute: f64,
     /// Messages, averaged over a synchronisation period.
     pub(super) communication: f64,

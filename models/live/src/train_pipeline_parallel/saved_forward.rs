@@ -22,7 +22,6 @@ pub(super) struct SavedForward {
 }
 
 enum Kind {
-    /// burn's autodiff records the forward pass.
     Recorded(Recorded),
     SplitSaved(Box<SplitSaved>),
     /// Only the input is kept, and the forward pass runs again.
@@ -47,7 +46,6 @@ pub(super) struct BackwardResult {
     /// By the input, `[sequences, time, width]`.
     pub(super) by_input: Option<Tensor<3>>,
     pub(super) gradients: Option<Vec<f32>>,
-    /// What they can be computed of.
     pub(super) pending: Option<Pending>,
 }
 

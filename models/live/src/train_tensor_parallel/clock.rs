@@ -17,7 +17,6 @@ pub(super) struct ModelledPhase {
     pub(super) label: String,
     /// Floating-point operations of all ranks together.
     flops: f64,
-    /// Of a rank, with their bytes.
     messages: f64,
     bytes: f64,
 }

@@ -114,7 +114,6 @@ fn holders(table: &Table) -> Vec<Path> {
     paths
 }
 
-/// Where something between two places belongs.
 fn between(before: Option<&[String]>, after: Option<&[String]>) -> Option<Path> {
     match (before, after) {
         (Some(before), Some(after)) => {

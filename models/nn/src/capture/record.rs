@@ -23,7 +23,6 @@ use std::collections::{BTreeMap, HashMap};
 pub struct Forward {
     /// In the order in which the code asked for them.
     pub operations: Vec<OperationIr>,
-    /// Values that the code itself supplied.
     pub values: BTreeMap<TensorId, TensorData>,
     pub input: TensorId,
     pub labels: TensorId,

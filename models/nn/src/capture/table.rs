@@ -163,7 +163,6 @@ impl Table {
 struct Builder {
     tensors: Vec<Tensor>,
     nodes: Vec<Node>,
-    /// The tensors by burn's names.
     places: HashMap<TensorId, usize>,
     /// Where tensors come from that no node computes.
     sources: HashMap<TensorId, Source>,

@@ -44,7 +44,6 @@ pub struct FilterCost {
     pub products: u64,
 }
 
-/// A convolution without bias.
 #[derive(Module, Debug)]
 pub struct Filter {
     /// `[channels out, channels in, height, width]`; of a filter per channel `[channels, 1, height, width]`.

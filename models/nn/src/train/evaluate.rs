@@ -35,7 +35,6 @@ impl EvaluationSet {
         Self { chunks: chunks.collect(), len: examples.len() * labels_each }
     }
 
-    /// Judges a network without autodiff.
     pub fn judge(&self, network: &Network, activation: Activation) -> Evaluation {
         let mut forward = |inputs| network.forward(inputs, activation);
         self.answers(&mut forward).0

@@ -4,7 +4,7 @@
 //! Our matrices are `[inputs, outputs]` and go out as `[outputs, inputs]`. Rotary positions turn number i of a head with
 //! number i + head / 2, as that library does, so that queries and keys go out as they are.
 
-use crate::baseline::transposed;
+use crate::baseline::trained::transposed;
 use crate::networks::{Architecture, RMS_EPSILON, ROTARY_BASE, Role, WeightTensor};
 use crate::weights::DecodeError;
 use crate::weights::burn_format::shortened;

@@ -47,7 +47,6 @@ impl Run {
         }
     }
 
-    /// Its message of that place.
     pub fn message(&self, index: usize, split: Split) -> Message {
         let at = |(first, step): (usize, usize)| first + index * step;
         let pieces = at(self.piece)..at(self.piece) + self.width;
@@ -75,10 +74,7 @@ pub(super) enum Stage {
     /// Rank r sends to rank r - 2^round if that is r's lowest set bit.
     BinomialReduce,
     /// The same backwards, counted from a root.
-    BinomialBroadcast {
-        /// Who has the buffer.
-        root: usize,
-    },
+    BinomialBroadcast { root: usize },
     /// All send to the server at once.
     ToServer,
     /// The server sends to all at once.
@@ -240,7 +236,6 @@ fn chunks(trees: &Trees, round: usize) -> Vec<Run> {
     runs
 }
 
-/// One tree over all ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
     /// The parent of each rank; none for the root.
@@ -306,7 +301,6 @@ impl Trees {
         Self { trees: [Tree::first(ranks), Tree::second(ranks)], chunks }
     }
 
-    /// Levels of the deeper tree.
     pub fn depth(&self) -> usize {
         self.trees.iter().map(|tree| tree.depth).max().unwrap_or(0)
     }

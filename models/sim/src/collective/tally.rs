@@ -4,14 +4,12 @@ use crate::collective::{Message, Plan, Run, Split};
 use crate::network::Network;
 use std::collections::BTreeMap;
 
-/// Messages and elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
     pub messages: u64,
     pub elements: u64,
 }
 
-/// The counts of a whole plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     pub rounds: u64,
@@ -207,7 +205,6 @@ mlsys_lab::named_enum! {
         Tree = "tree",
         /// Two binary trees at once, each with half the buffer, pipelined by chunks (Sanders, Speck & Träff 2009).
         DoubleTree = "double-tree",
-        /// Everybody to one server and back.
         ParameterServer = "parameter-server",
         /// Everybody serves its piece of the buffer to all others.
         ShardedParameterServer = "sharded-parameter-server",

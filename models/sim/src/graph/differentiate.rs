@@ -28,17 +28,20 @@ pub struct Deposit {
     pub before: Option<f64>,
     /// adjoint(node) * local.
     pub amount: f64,
-    /// What is there now.
     pub sum: f64,
 }
 
 /// Where an adjoint stopped being finite.
 #[derive(Clone, Copy)]
 enum Birth {
-    /// At this node's local derivative.
-    Derivative { node: usize, local: f64 },
+    Derivative {
+        node: usize,
+        local: f64,
+    },
     /// In the sum of the paths that meet in this node.
-    Sum { node: usize },
+    Sum {
+        node: usize,
+    },
 }
 
 /// adjoint(output) = 1; visiting nodes in reverse topological order,
@@ -138,7 +141,6 @@ impl Birth {
 /// Node evaluations that a run may spend here; beyond it, only inputs are nudged, and beyond that nothing is.
 const MOST_EVALUATIONS: usize = 20_000_000;
 
-/// A slope measured by nudging.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slope {
     /// (z(x + h) - z(x - h)) / 2h

@@ -76,7 +76,6 @@ impl Nodes {
         Self { nodes, edges, first_edge, output }
     }
 
-    /// Computed nodes: neither inputs nor constants.
     pub fn operations(&self) -> usize {
         let computed = |node: &&Node| node.operation.arguments().next().is_some();
         self.iter().filter(computed).count()

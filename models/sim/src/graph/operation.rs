@@ -190,7 +190,6 @@ pub struct Scalar {
     pub value: f64,
 }
 
-/// Why an engine has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     #[error("{0}")]
@@ -221,7 +220,6 @@ pub trait Engine: Send + Sync {
     ) -> Result<Derivatives, EngineError>;
 }
 
-/// What an engine found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Derivatives {
     pub value: f64,

@@ -48,7 +48,6 @@ pub struct Form {
     pub printed: i64,
     /// Whether it compares an index with a length.
     pub bounds_checked: bool,
-    /// Its lines, made readable.
     pub lines: Vec<Line>,
 }
 

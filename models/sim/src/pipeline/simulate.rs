@@ -35,11 +35,9 @@ impl Times {
 pub struct LinkTimes {
     /// How long a message keeps its directed link busy: bytes/bandwidth.
     pub transfer: f64,
-    /// How long after that it arrives.
     pub latency: f64,
 }
 
-/// When an operation runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slot {
     pub operation: Operation,
@@ -51,7 +49,6 @@ pub struct Slot {
 pub struct Transfer {
     pub from: usize,
     pub to: usize,
-    /// The operation that produced the payload.
     pub operation: Operation,
     /// When its first byte is on the link.
     pub start: f64,

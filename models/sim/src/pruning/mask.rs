@@ -29,7 +29,6 @@ pub fn largest(scores: &[f64], keep: usize) -> Vec<bool> {
 /// Scores that are chosen from again and again: sorted once, so that each choice looks at each score once.
 pub struct Ranked {
     scores: Vec<f64>,
-    /// The same, the largest first.
     sorted: Vec<f64>,
 }
 

@@ -23,7 +23,6 @@ pub struct Widths {
     pub offset: u32,
 }
 
-/// A layer as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
     format: Format,

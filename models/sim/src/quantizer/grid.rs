@@ -1,7 +1,6 @@
 //! Evenly spaced levels: integers with a scale and a zero point, and the calibration of their range by examples.
 
 mlsys_lab::named_enum! {
-    /// How integers stand for values.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum Scheme {
         /// From the least value to the greatest, with an integer that stands for zero.

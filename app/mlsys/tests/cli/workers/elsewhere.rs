@@ -41,12 +41,10 @@ impl Worker {
         worker
     }
 
-    /// Its address as it is recorded.
     fn place(&self) -> &str {
         self.url.split_once("/#").unwrap().0
     }
 
-    /// Its host and port.
     fn socket(&self) -> &str {
         self.place().trim_start_matches("ws://")
     }

@@ -27,7 +27,6 @@ struct Parts {
     marks: Rect,
     total: Rect,
     lanes: Rect,
-    /// The names left of them.
     names: Rect,
     /// Rows from one lane to the next: two where there is room, so that bars stand apart.
     pitch: u16,

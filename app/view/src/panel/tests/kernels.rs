@@ -70,7 +70,6 @@ fn compare(name: &str, kernel: &Kernel, walk: &KernelDebugger) {
     }
 }
 
-/// Steps by a number of instructions.
 fn on(walk: &mut KernelDebugger, steps: usize) {
     for _ in 0..steps {
         walk.seek(Goal::Instruction, Direction::Forward);

@@ -11,7 +11,6 @@ use super::problems::{Problems, Text, parsed};
 
 pub(super) struct Names<'f> {
     form: &'f Form,
-    /// Names that a row binds.
     pub(super) local: Vec<String>,
 }
 

@@ -13,7 +13,6 @@ use mlsys_sim::graph::operation::{Derivatives, Engine, EngineError, MOST_OPERATI
 /// Nudges that the picture of the error goes through: three a decade, from 1 to 1e-16.
 const NUDGES: i32 = 48;
 
-/// The least error that is drawn.
 const LEAST: f64 = 1e-17;
 
 /// Inputs that the picture of the error shows.

@@ -9,13 +9,9 @@ use serde::{Deserialize, Serialize, Serializer};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dimension {
-    /// Every layer's matrices are split.
     Tensor,
-    /// The sequence is split.
     Context,
-    /// The layers are split into stages.
     Pipeline,
-    /// The batch is split.
     Data,
 }
 
@@ -105,7 +101,6 @@ impl Layout {
     }
 }
 
-/// What a step trains on.
 pub(super) struct Batch {
     layout: Layout,
     /// tensor*context*pipeline*data.

@@ -10,7 +10,6 @@ use super::model::{Model, Setting};
 use super::plan::{Cluster, Layout, Plan, Recompute};
 use super::step::Step;
 
-/// What a published rate counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 enum Counts {
     #[serde(rename = "MFU")]

@@ -12,7 +12,6 @@ use super::plan::{ACTIVATION, Dimension, Plan, Reach, Recompute};
 pub(super) struct Traffic {
     pub(super) messages: f64,
     pub(super) bytes: f64,
-    /// All of it, one after another.
     pub(super) seconds: f64,
 }
 

@@ -27,7 +27,6 @@ impl Form {
         if self == Self::Airy { Self::Snug } else { Self::Bare }
     }
 
-    /// How far the boxes stand apart.
     pub(super) fn spacing(self) -> Spacing {
         let bare = usize::from(self == Self::Bare);
         Spacing { rows: bare, columns: 3 - bare }
@@ -38,7 +37,6 @@ impl Form {
         [4, 2, 0][self as usize]
     }
 
-    /// Rows of border above the text.
     pub fn border(self) -> usize {
         [1, 1, 0][self as usize]
     }

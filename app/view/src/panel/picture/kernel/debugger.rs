@@ -9,7 +9,6 @@ use mlsys_lab::frame::kernel::{Kernel, Problem, Recipe};
 pub struct KernelDebugger {
     pub(super) recipe: Recipe,
     replay: Result<Box<Replay>, StartError>,
-    /// Steps of the whole run.
     total: u64,
     /// The selected block and warp; absent to follow the warp that ran last.
     pinned: Option<(u32, u32)>,

@@ -9,13 +9,11 @@ use crate::theme::Theme;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LaneState {
-    /// It runs the warp's next instruction.
     Active,
     /// The warp runs the other side of a branch.
     Masked,
     Waiting,
     Done,
-    /// Something went wrong in its thread.
     Faulted,
     NotBegun,
     /// The block has no thread for it.
@@ -89,7 +87,6 @@ pub(super) fn variables_of(debugger: &KernelDebugger, thread: Thread) -> Vec<Var
 pub(super) struct LaneAccess {
     pub(super) kind: AccessKind,
     pub(super) line: u32,
-    /// Whether the last step did it.
     pub(super) is_now: bool,
     bytes: u32,
     pub(super) reach: Reach,

@@ -36,7 +36,6 @@ struct Grid {
     rows: u16,
     /// Columns between two boxes: at least, at most.
     gap: (u16, u16),
-    /// Rows below the boxes.
     below: u16,
     /// Columns that a box must have at least.
     ports: usize,

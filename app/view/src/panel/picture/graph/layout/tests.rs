@@ -166,7 +166,6 @@ fn what_can_be_drawn_without_a_crossing_is() {
     assert_eq!(layout.height, SIZE.height);
 }
 
-/// A layout in letters, for messages.
 fn sketch(layout: &Layout) -> String {
     let mut rows = vec![vec![' '; layout.width]; layout.height];
     for (index, place) in layout.places.iter().enumerate() {
