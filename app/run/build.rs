@@ -1,9 +1,8 @@
 //! Puts the built-in course into the program, `course.toml` and every lesson file of its folder, and the recorded runs.
 
 use std::error::Error;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::{env, fmt::Write};
+use std::{env, fmt::Write, fs};
 
 const LIBRARY: &str = "../../lessons/library";
 const RECORDINGS: &str = "../../assets/recordings";

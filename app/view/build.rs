@@ -1,9 +1,8 @@
 //! Puts the built-in themes into the program.
 
 use std::error::Error;
-use std::fs;
 use std::path::PathBuf;
-use std::{env, fmt::Write};
+use std::{env, fmt::Write, fs};
 
 const THEMES: &str = "../../assets/themes";
 

@@ -3,9 +3,8 @@
 use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
-use std::{fs, io};
+use std::{fs, io, thread};
 
 use clap::Args;
 use mlsys_lab::Registry;

@@ -1,9 +1,8 @@
 //! `mlsys bench start`: first frame, memory, and from a key to the frame that answers it while a network trains.
 
-use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use std::{fs, thread};
+use std::{fs, io, thread};
 
 use crate::bench::{SIZE, Sample, Scratch, failed, in_turn};
 use crate::pty::Screen;

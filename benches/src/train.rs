@@ -3,10 +3,9 @@
 //! All sides train the same network on the same data with the same metrics at the same cadence, turn by turn in one
 //! process, and are timed from the first loss to the end of the run: what was compiled is compiled by then.
 
-use std::io;
-use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use std::{io, mem};
 
 use clap::Args;
 use mlsys_lab::control::Limits;

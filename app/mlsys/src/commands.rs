@@ -17,8 +17,7 @@ use std::path::PathBuf;
 use mlsys_run::console::Console;
 use mlsys_run::devices::Devices;
 use mlsys_run::library::languages::Languages;
-use mlsys_run::process::Interrupt;
-use mlsys_run::process::{Exit, Failure};
+use mlsys_run::process::{Exit, Failure, Interrupt};
 use mlsys_run::sources::Store;
 use mlsys_run::storage::Paths;
 

@@ -9,8 +9,7 @@ use mlsys_run::devices;
 use mlsys_run::devices::Devices;
 use mlsys_run::library::Library;
 use mlsys_run::library::languages::Languages;
-use mlsys_run::process::Interrupt;
-use mlsys_run::process::{Exit, Failure};
+use mlsys_run::process::{Exit, Failure, Interrupt};
 use mlsys_run::sources::Store;
 use mlsys_run::storage::{self, NoDataFolder, Paths};
 

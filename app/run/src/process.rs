@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use mlsys_lab::LabError;
-use mlsys_lab::UnknownKind;
 use mlsys_lab::device::NoDevice;
+use mlsys_lab::{LabError, UnknownKind};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 

@@ -10,11 +10,10 @@ mod writer;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
-use std::process;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+use std::{io, process};
 
 use mlsys_lab::device::DeviceInfo;
 use mlsys_lab::frame::Frame;

@@ -23,8 +23,7 @@ use mlsys_view::theme::Background;
 use crate::command;
 use crate::editor::{DraftOrigin, TestsJob, TestsReport};
 use crate::key::Key;
-use crate::records::RecallRequest;
-use crate::records::{LoadError, LoadedRecord, RecordEntry};
+use crate::records::{LoadError, LoadedRecord, RecallRequest, RecordEntry};
 
 #[derive(Debug)]
 pub enum Message {

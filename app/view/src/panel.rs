@@ -33,9 +33,8 @@ use crate::panel::picture::{At, kernel};
 pub use crate::panel::view::{Extent, FrameView, Inspect, Smoothing, Tint, View, Way, Window};
 pub use crate::panel::words::words;
 pub use crate::quantity::quantity;
-use crate::text;
 use crate::theme::Look;
-use crate::{attempts, axis, canvas as pen, metrics};
+use crate::{attempts, axis, canvas as pen, metrics, text};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {

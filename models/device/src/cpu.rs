@@ -1,5 +1,4 @@
-use std::fs;
-use std::thread;
+use std::{fs, thread};
 
 use burn::tensor::Device;
 use mlsys_lab::device::{DeviceId, DeviceInfo, DeviceState};

@@ -1,9 +1,8 @@
 //! NVIDIA GPUs. Kernels are CUDA C++ that NVRTC compiles on this machine, so besides the driver that takes
 //! the NVRTC library and the CUDA headers.
 
-use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use burn::backend::DispatchDevice;
 use burn::tensor::{Device, DeviceType};

@@ -1,11 +1,10 @@
 //! Foreign code that may panic or hang, kept away from the caller.
 
 use std::any::Any;
-use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
 use std::time::Duration;
+use std::{io, thread};
 
 /// The longest a driver may take to answer.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(20);

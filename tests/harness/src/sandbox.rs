@@ -4,9 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
-use std::{env, fs, process};
+use std::{env, fs, process, thread};
 
 use serde_json::Value;
 

@@ -12,8 +12,7 @@ use mlsys_run::process::{Exit, Failure};
 use mlsys_run::record::{self, RecordedRun, Summary};
 use mlsys_tui::records::{RecallRequest, recall};
 use mlsys_view::attempts::{FinishedRun, RunComparison};
-use mlsys_view::export::svg;
-use mlsys_view::export::{Source, changed};
+use mlsys_view::export::{Source, changed, svg};
 use mlsys_view::panel::{Scene, View};
 use mlsys_view::xml::escaped;
 

@@ -6,11 +6,10 @@ pub mod export;
 use std::fs;
 use std::path::Path;
 
-use mlsys_lab::Registry;
 use mlsys_lab::nearest::nearest;
-use mlsys_lab::output;
 use mlsys_lab::report::Series;
 use mlsys_lab::value::number;
+use mlsys_lab::{Registry, output};
 use mlsys_run::console::{Console, harmless};
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::record::{self, RecordedRun, RunStatus, Summary};

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use mlsys_lab::Artifact;
-use mlsys_lab::UnknownKind;
 use mlsys_lab::nearest::nearest;
+use mlsys_lab::{Artifact, UnknownKind};
 
 use super::Sources;
 use crate::record::{self, RecordError, RunStatus};

@@ -6,8 +6,7 @@ use mlsys_lesson::{
 use ratatui::style::Modifier;
 use ratatui::text::Line;
 
-use super::Card;
-use super::instructor;
+use super::{Card, instructor};
 use crate::answer;
 use crate::editor::TestsState;
 use crate::state::RunStatus;

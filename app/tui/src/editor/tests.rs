@@ -1,11 +1,10 @@
 //! What a text is after any keys.
 
-use mlsys_run::storage::MAX_DRAFT_BYTES;
+use mlsys_run::storage::{Draft, MAX_DRAFT_BYTES};
 
 use super::text::TextFull;
 use super::{Editor, Subject, Typed};
 use crate::key::{Direction, Key};
-use mlsys_run::storage::Draft;
 
 fn editor(text: &str) -> Editor {
     let draft = Draft { lesson: "gpu/threads".parse().unwrap(), name: "mine".to_owned() };

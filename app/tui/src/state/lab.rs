@@ -5,8 +5,6 @@ pub mod knob;
 
 use std::time::Duration;
 
-use mlsys_lab::Registry;
-use mlsys_lab::Schema;
 use mlsys_lab::device::DeviceId;
 use mlsys_lab::frame::Frame;
 use mlsys_lab::frame::kernel::Kernel;
@@ -15,6 +13,7 @@ use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::{Draw, Type};
 use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
+use mlsys_lab::{Registry, Schema};
 use mlsys_lesson::LabDirective;
 use mlsys_view::earlier::{self, Earlier, Overlay};
 use mlsys_view::kernel::KernelDebugger;

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use mlsys_lab::Artifact;
 use mlsys_lab::params::{Given, Params, Settings};
 use mlsys_run::storage::Export;
-use mlsys_view::export::svg;
-use mlsys_view::export::{Source, changed, csv::csv};
+use mlsys_view::export::{Source, changed, csv::csv, svg};
 
 use crate::list::TextField;
 use crate::message::{Effect, SaveWeights};

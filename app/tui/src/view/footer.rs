@@ -8,8 +8,7 @@ use crate::command::{self, Binding, Command, Rank};
 use crate::editor::Subject;
 use crate::list::TextField;
 use crate::state::{App, FieldOf, Overlay, RunStatus};
-use mlsys_view::panel::Inspect;
-use mlsys_view::panel::Tint;
+use mlsys_view::panel::{Inspect, Tint};
 use mlsys_view::text::wrap_spans;
 
 const NOTICE_ROWS: usize = 3;

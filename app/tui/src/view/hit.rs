@@ -4,9 +4,8 @@ use ratatui::layout::{Position, Rect};
 use unicode_width::UnicodeWidthStr;
 
 use super::{body, course, editor, lab, lesson, pages, sides, text_size};
-use crate::document;
-use crate::list;
 use crate::state::{App, LabState, Overlay, Page, Side, Telling};
+use crate::{document, list};
 use mlsys_view::panel::{self, Spot};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

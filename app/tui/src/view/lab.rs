@@ -9,8 +9,7 @@ use mlsys_view::text::wrap_spans;
 use ratatui::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
-use super::draw_lines;
-use super::sides;
+use super::{draw_lines, sides};
 use crate::state::{App, LabState, Page, RunStatus, Side, Telling};
 
 const PANEL_ROWS: u16 = 9;

@@ -1,8 +1,7 @@
 //! Theme files, TOML with a colour for every role, and which theme is used: the requested one, else what suits the background.
 
-use std::fs;
-use std::io;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+use std::{fs, io};
 
 use mlsys_lab::nearest::nearest;
 use mlsys_lesson::{Code, Diagnostic, Place, Source};

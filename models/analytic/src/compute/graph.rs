@@ -9,11 +9,10 @@ use std::collections::BTreeMap;
 
 use mlsys_lab::params::{ParamError, Params, Problem};
 use mlsys_lab::schema::{Schema, SchemaError};
-use mlsys_lab::{Lab, LabError, Report, Run, Value};
+use mlsys_lab::{Lab, LabError, Report, Run, Value, picture};
 
 use compare::Comparison;
 use lifetimes::Lifetimes;
-use mlsys_lab::picture;
 use mlsys_sim::graph::differentiate::Adjoints;
 use mlsys_sim::graph::nodes::{Nodes, Role};
 use mlsys_sim::graph::operation::Engine;

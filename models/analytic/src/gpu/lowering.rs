@@ -4,12 +4,10 @@ mod pictures;
 
 use mlsys_lab::device::Backend;
 use mlsys_lab::schema::{Schema, SchemaError};
-use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value};
+use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value, picture};
 
-use mlsys_lab::picture;
-use mlsys_sim::lowering::difference;
 use mlsys_sim::lowering::forms::{self, BLOCKS, Form};
-use mlsys_sim::lowering::{Build, Kernel, Target, Toolchain, ToolchainError, Work};
+use mlsys_sim::lowering::{Build, Kernel, Target, Toolchain, ToolchainError, Work, difference};
 
 pub struct Lowering {
     schema: Schema,

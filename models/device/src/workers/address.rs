@@ -5,10 +5,9 @@
 //! Tokens are kept here by socket and cut off the addresses, because addresses are recorded with the run and shown.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::sync::{Mutex, PoisonError};
+use std::{fmt, io};
 
 /// Why a text is no address of a worker, and what to write instead.
 #[derive(Debug, thiserror::Error)]

@@ -2,8 +2,7 @@
 
 use crate::ast;
 use crate::ast::{Declaration, Declarator, ExprKind, Initial, Storage, TypeName};
-use crate::check::fold::loaded;
-use crate::check::fold::{arithmetic, converted, scaled};
+use crate::check::fold::{arithmetic, converted, loaded, scaled};
 use crate::check::{
     Checked, Checker, MOST_LOCAL, MOST_STATIC_SHARED, Meaning, Number, Reported, known,
 };

@@ -1,9 +1,8 @@
 //! The lab's panels.
 
-use mlsys_lab::Value;
 use mlsys_lab::frame::{Better, Dimension, Frame, Scatter, Table};
-use mlsys_lab::median;
 use mlsys_lab::picture::{axis, line, log_axis, point, scatter};
+use mlsys_lab::{Value, median};
 
 use super::{Evaluated, Knobs};
 use crate::roof::short;

@@ -32,8 +32,7 @@ use mlsys_nn::{baseline, divergence, flat_params};
 use mlsys_sim::pruning::mask;
 use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
-use self::hardware::Product;
-use self::hardware::{Curves, Size, Uses};
+use self::hardware::{Curves, Product, Size, Uses};
 use self::masks::{Candidates, FineTuner, Masks};
 use self::network::Body;
 use self::panels::{Event, Sample};

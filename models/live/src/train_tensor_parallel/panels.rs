@@ -9,11 +9,10 @@ use mlsys_lab::picture::stacks;
 use mlsys_sim::collective::{Algorithm, Plan};
 use mlsys_sim::slices::{self, Cut, Region, Weight};
 
-use super::clock;
 use super::collectives::SAMPLED;
 use super::params::{Mode, Setup};
 use super::ring::holder;
-use super::{LastStep, Session};
+use super::{LastStep, Session, clock};
 use crate::parallel;
 
 type Picture = fn(&Session) -> Option<Frame>;

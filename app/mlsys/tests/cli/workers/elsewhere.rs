@@ -1,14 +1,13 @@
 //! Worker processes on this machine: the numbers of threads, and an end whatever happens to them, or whatever a relay
 //! makes of their answers.
 
-use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::mpsc;
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use mlsys_harness::sandbox::{Ended, Sandbox, TIMEOUT, json_file, until};
 

@@ -4,8 +4,7 @@ use mlsys_lab::frame::Table;
 use mlsys_lab::value::number;
 use mlsys_lab::{DeviceId, Frame, Value, picture};
 
-use mlsys_sim::graph::differentiate::Adjoints;
-use mlsys_sim::graph::differentiate::{self, Scratch, Slope, balanced_step};
+use mlsys_sim::graph::differentiate::{self, Adjoints, Scratch, Slope, balanced_step};
 use mlsys_sim::graph::marked;
 use mlsys_sim::graph::nodes::{Nodes, Role};
 use mlsys_sim::graph::operation::{Derivatives, Engine, EngineError, MOST_OPERATIONS, Scalar};

@@ -1,8 +1,7 @@
 //! The backward pass as a list: what each of its steps reads and where it adds.
 
-use mlsys_lab::{Frame, Value};
+use mlsys_lab::{Frame, Value, picture};
 
-use mlsys_lab::picture;
 use mlsys_sim::graph::differentiate::Adjoints;
 use mlsys_sim::graph::marked;
 use mlsys_sim::graph::nodes::Nodes;

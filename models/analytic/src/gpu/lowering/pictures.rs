@@ -1,12 +1,10 @@
 //! The panels of the lab: the source, two forms side by side, words, bridges.
 
-use mlsys_lab::{DeviceId, Frame, Value};
+use mlsys_lab::{DeviceId, Frame, Value, picture};
 
 use super::Ran;
-use mlsys_lab::picture;
-use mlsys_sim::lowering::difference;
 use mlsys_sim::lowering::forms::{Form, Line};
-use mlsys_sim::lowering::{Target, ToolchainError, Work};
+use mlsys_sim::lowering::{Target, ToolchainError, Work, difference};
 
 /// Rows of a drawing before the rest is told by number.
 const DRAWN: i64 = 12;
