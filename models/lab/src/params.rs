@@ -237,24 +237,7 @@ fn wrong(name: &str, ty: Type, value: &Value) -> LabError {
 mod tests {
     use super::*;
 
-    const SCHEMA: &str = r#"
-kind = "sample"
-title = "Sample"
-module = "test"
-about = "a lab for tests"
-source = "none"
-param = [
-  { name = "gpu", type = "enum", values_from = "gpu", optional = true, about = "" },
-  { name = "sms", type = "int", from = "gpu.sms", default = 80, min = 1, about = "" },
-  { name = "rate", type = "float", default = 0.5, min = 0.0, max = 1.0, about = "" },
-  { name = "mode", type = "enum", values = ["fast", "slow"], default = "fast", about = "" },
-  { name = "inputs", type = "table", default = { x = 2.0, y = 3.0 }, about = "" },
-  { name = "seed", type = "int", default = 1, min = 0, about = "" },
-  { name = "link", type = "enum", values_from = "link", default = "nvlink2", about = "" },
-  { name = "bandwidth", type = "float", from = "link.bandwidth_bytes_per_second", about = "" },
-  { name = "latency", type = "float", from = "link.latency_seconds", about = "" },
-]
-"#;
+    const SCHEMA: &str = include_str!("params/tests/sample.toml");
 
     fn resolve(pairs: &[&str]) -> Result<Params, Vec<ParamError>> {
         let schema = Schema::parse(SCHEMA).unwrap();

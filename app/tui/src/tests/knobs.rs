@@ -80,22 +80,7 @@ fn the_line_of_a_labs_own_page_opens_every_preset() {
 }
 
 /// A knob of every type that knobs can have; other types are set on a lab's own page.
-const EVERY_TYPE: &str = r#"+++
-format = 1
-id = "systems/types"
-title = "Types"
-minutes = 1
-+++
-# Types
-
-```{lab} net
-kind = "train"
-[knob.profile]
-[knob.steps]
-[knob.learning_rate]
-[knob.optimizer]
-```
-"#;
+const EVERY_TYPE: &str = include_str!("types.md");
 
 #[test]
 fn values_of_every_type_are_opened_and_copied() {

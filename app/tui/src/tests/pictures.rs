@@ -188,20 +188,7 @@ fn why_there_is_nothing_to_save_is_said() {
     begun(vec![diverged]).follow(&[("«end»\x13", "the run diverged | no: save as")]);
 }
 
-const ROUNDS: &str = r#"+++
-format = 1
-id = "tests/rounds"
-title = "Rounds"
-minutes = 1
-+++
-# Rounds
-
-```{lab} g
-kind = "graph"
-[[panel]]
-name = "graph"
-```
-"#;
+const ROUNDS: &str = include_str!("rounds.md");
 
 fn showing(size: (u16, u16), frame: Frame) -> Bench {
     let (mut bench, _) = Bench::opening(size, ROUNDS);

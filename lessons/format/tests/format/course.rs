@@ -84,19 +84,7 @@ fn a_course_has_its_lessons_in_the_order_it_lists_them() {
 
 #[test]
 fn all_errors_of_a_course_are_reported_with_places() {
-    let toml = r#"format = 1
-id = "Mine"
-title = "Mine"
-colour = "red"
-[[module]]
-id = "m"
-title = "M"
-lessons = ["gpu/a", "gpu/missing", "gpu/a", "../up.md", "no id", "gpu/lone"]
-[[module]]
-id = "m"
-titel = "M"
-lessons = ["x.md"]
-"#;
+    let toml = include_str!("../lessons/broken-course.toml");
     let [a, lone, x, extra] = [
         text("gpu/a", &["gpu/nothing"]),
         text("gpu/other", &[]),

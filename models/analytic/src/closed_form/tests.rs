@@ -3,55 +3,7 @@ use mlsys_lab::frame::Cell;
 
 use super::*;
 
-const SMALL: &str = r#"kind = "transfer"
-title = "Transfer"
-module = "network"
-about = "How long bytes take over a link."
-source = "Hockney 1994"
-
-[[param]]
-name = "bytes"
-type = "int"
-default = 1000
-min = 0
-about = "what is sent"
-
-[[param]]
-name = "bandwidth"
-type = "float"
-default = 100.0
-about = "bytes a second"
-
-[let]
-n = "bytes"
-
-[[metric]]
-name = "seconds"
-type = "float"
-about = "the time"
-value = "n/bandwidth"
-
-[[check]]
-params = ["bandwidth"]
-holds = "bandwidth > 0"
-message = "over {bandwidth} bytes/s nothing arrives"
-
-[[panel]]
-name = "sizes"
-shows = "other sizes"
-[panel.bars]
-unit = "s"
-for = "bytes"
-over = [100, 5000]
-label = "{bytes} bytes"
-value = "seconds"
-remark = '{if(own, "this one", "")}'
-
-[[panel]]
-name = "steps"
-shows = "the calculation"
-[panel.steps]
-"#;
+const SMALL: &str = include_str!("tests/transfer.toml");
 
 fn run(text: &str, set: &[&str]) -> Result<RunData, LabError> {
     let lab = ClosedForm::read(text).unwrap();

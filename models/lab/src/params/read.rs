@@ -359,24 +359,7 @@ mod tests {
 
     use super::*;
 
-    const SCHEMA: &str = r#"
-        kind = "k"
-        title = ""
-        module = ""
-        about = ""
-        source = ""
-        param = [
-            { name = "width", type = "int", default = 32, about = "" },
-            { name = "rate", type = "float", default = 0.5, about = "" },
-            { name = "optimizer", type = "enum", values = ["sgd", "adam-w"], default = "adam-w", about = "" },
-            { name = "watch", type = "int", optional = true, min = 3, about = "" },
-            { name = "bits", type = "int", default = 8, about = "" },
-            { name = "sizes", type = "array", default = [1, 2.0, 1e3], about = "" },
-            { name = "synchronize", type = "bool", default = true, about = "" },
-            { name = "inputs", type = "table", default = { x = 1.0 }, about = "" },
-            { name = "must", type = "string", about = "" },
-        ]
-    "#;
+    const SCHEMA: &str = include_str!("tests/read.toml");
 
     #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
     #[serde(rename_all = "kebab-case")]

@@ -181,18 +181,7 @@ fn each_lab_trains_its_own_baseline() {
 }
 
 /// A lab that may start from another's network.
-const STARTS: &str = r#"
-kind = "starts"
-title = "t"
-module = "t"
-about = "t"
-source = "t"
-param = [
-    { name = "dataset", type = "enum", values = ["digits", "chain"], default = "digits", about = "t" },
-    { name = "width", type = "int", default = 3, about = "t" },
-    { name = "model_from", type = "string", optional = true, artifact = "network", about = "t" },
-]
-"#;
+const STARTS: &str = include_str!("starts.toml");
 
 /// What a lab with these settings makes of what another run has left.
 fn adopted(set: &[&str], artifact: &Artifact, recipe: &Recipe) -> Result<Trained, LabError> {

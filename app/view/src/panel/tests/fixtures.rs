@@ -15,36 +15,7 @@ pub(crate) fn schema() -> Schema {
     Schema::parse(SCHEMA).unwrap()
 }
 
-const SCHEMA: &str = r#"
-kind = "made-up"
-title = "Made up"
-module = "tests"
-about = "A lab that exists for its panels."
-source = "none"
-metric = [
-  { name = "loss", type = "float", unit = "nats", series = true, about = "loss" },
-  { name = "validation_loss", type = "float", unit = "nats", series = true, about = "loss on other data" },
-  { name = "loss_floor", type = "float", unit = "nats", about = "Modelled: entropy" },
-  { name = "gradient_norm.*", type = "float", series = true, about = "by layer" },
-  { name = "seconds_per_step", type = "float", unit = "seconds", series = true, about = "time" },
-  { name = "weight_bytes", type = "int", unit = "bytes", about = "memory" },
-]
-panel = [
-  { name = "loss-curve", shows = "loss", draw = "line", metrics = ["loss", "validation_loss", "loss_floor"] },
-  { name = "loss-log", shows = "loss", draw = "line", metrics = ["loss"], scale = "log" },
-  { name = "step-time", shows = "time", draw = "line", metrics = ["seconds_per_step"] },
-  { name = "gradient-flow", shows = "gradients", draw = "bars", metrics = ["gradient_norm.*"], scale = "log" },
-  { name = "numbers", shows = "numbers", draw = "table", metrics = ["loss", "gradient_norm.*", "weight_bytes"] },
-  { name = "decision-boundary", shows = "field" },
-  { name = "confusion", shows = "matrix" },
-  { name = "memory", shows = "bars" },
-  { name = "devices", shows = "table" },
-  { name = "samples", shows = "images" },
-  { name = "text", shows = "text" },
-  { name = "compression", shows = "accuracy against size" },
-  { name = "weights", shows = "histogram" },
-]
-"#;
+const SCHEMA: &str = include_str!("schema.toml");
 
 /// Numbers from 0 to 1 that look random and are the same everywhere.
 pub(crate) struct Noise(pub(crate) u64);
