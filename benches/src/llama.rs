@@ -1,5 +1,4 @@
-//! `mlsys bench llama`: where the time of a training step of the tiny llama goes: each of its parts on its own, forward
-//! and backward.
+//! `mlsys bench llama`: the time of each part of a training step of the tiny llama, forward and backward.
 
 use std::time::Instant;
 

@@ -118,8 +118,7 @@ pub struct CollectiveOptions {
     pub ranks: u32,
 }
 
-/// Algorithms with few enough messages for thousands of ranks: the sharded server has as many as the ring, but all in
-/// two rounds.
+/// Algorithms with few enough messages for thousands of ranks; the sharded server's are all in two rounds.
 const ALGORITHMS: [Algorithm; 3] = [Algorithm::Ring, Algorithm::Tree, Algorithm::DoubleTree];
 
 /// Elements of every rank's buffer: not divisible by any usual number of ranks.

@@ -1,5 +1,4 @@
-//! A recorded run as a lab: it reports again what was reported, step by step, and is paused, stepped and paced as any
-//! run is.
+//! A recorded run as a lab: it reports its record step by step, and is paused, stepped and paced as any run is.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,8 +19,7 @@ impl Lab for Replayed {
         self.schema
     }
 
-    /// What happened at a step is reported with it; what is known once comes at the end, since the record does not say when
-    /// it became known.
+    /// What happened at a step is reported with it; single values come at the end: the record has no step for them.
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
         let mut steps = self.steps();
         let mut done = 0;

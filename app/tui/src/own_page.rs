@@ -1,5 +1,4 @@
-//! A lab on a page of its own, with everything that can be turned as a knob; and the command line that opens what is
-//! on the screen.
+//! A lab on a page of its own, with all its knobs; and the command line that opens what is on the screen.
 
 use std::sync::Arc;
 

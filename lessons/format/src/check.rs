@@ -24,8 +24,7 @@ pub enum CheckOutcome {
 impl Check {
     /// Decides the check with the values of an environment.
     ///
-    /// A value that is missing skips a check of class hardware and is an error of any other: those must hold on
-    /// every machine.
+    /// A missing value skips a check of class hardware and is an error of others, which hold on every machine.
     pub fn evaluate(&self, env: &dyn Env) -> CheckOutcome {
         match evaluate(&self.assert.expr, env) {
             Ok(Value::Bool(true)) => CheckOutcome::Passed,
@@ -60,8 +59,7 @@ impl Formula {
         value_of(self, &self.expr, env)
     }
 
-    /// The conditions it joins with `and`, each followed by the sides that it compares, as far as they are not plain
-    /// constants.
+    /// The conditions it joins with `and`, each followed by the compared sides that are not plain constants.
     pub fn parts(&self, env: &dyn Env) -> Vec<Subexpression> {
         let mut parts = Vec::new();
         self.add_parts(&self.expr, env, &mut parts);

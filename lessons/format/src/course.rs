@@ -76,8 +76,7 @@ impl Course {
     }
 }
 
-/// Errors between these lessons, each reported once: of two lessons with one id the second is, and then
-/// passed over.
+/// Errors between these lessons, each reported once; a second lesson with the same id is passed over.
 pub fn between(lessons: &[Lesson]) -> Vec<Diagnostic> {
     between_also(&lessons.iter().collect::<Vec<_>>(), &[])
 }

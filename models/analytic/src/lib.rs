@@ -126,8 +126,7 @@ pub fn lab(kind: &str) -> Result<ClosedForm, SchemaError> {
     ClosedForm::built_in(text, simulation.map(|(_, simulation)| *simulation))
 }
 
-/// The labs of all files but those of other types, by their kinds; read on all processors, because the first frame
-/// waits for them.
+/// The labs of all files by kind; read on all processors, because the first frame waits for them.
 fn read_files(others: &[&str]) -> Result<BTreeMap<&'static str, ClosedForm>, SchemaError> {
     let kinds: Vec<&'static str> =
         FILES.iter().map(|(kind, _)| *kind).filter(|kind| !others.contains(kind)).collect();

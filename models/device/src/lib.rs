@@ -137,8 +137,7 @@ pub fn is_asynchronous(id: DeviceId) -> bool {
     }
 }
 
-/// Waits until the device has done everything asked of it; an error if some of it failed: out of memory, or the device was
-/// lost.
+/// Waits until the device has done everything asked of it; an error if it ran out of memory or was lost.
 pub fn sync(device: &Device, id: DeviceId) -> Result<(), LabError> {
     device.sync().map_err(|error| LabError::Failed { device: id, reason: error.to_string() })
 }

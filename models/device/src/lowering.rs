@@ -1,5 +1,4 @@
-//! The kernels of the lab `lowering`: compiled by what burn's back ends compile with, and run on the devices that they
-//! open.
+//! The kernels of the lab `lowering`: compiled by the compilers of burn's back ends, and run on their devices.
 
 use mlsys_lab::DeviceId;
 use mlsys_sim::lowering::{Build, Target, Toolchain, ToolchainError, Work};

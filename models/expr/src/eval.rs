@@ -7,8 +7,7 @@ use crate::error::{EvalError, EvalErrorKind};
 use crate::function::Function;
 use crate::source::Span;
 
-/// Evaluates an expression of dialect [`Lesson`](super::Dialect::Lesson); never to a series, whose bare name is its
-/// last value.
+/// Evaluates an expression of dialect [`Lesson`](super::Dialect::Lesson); a series counts as its last value.
 ///
 /// Comparisons and logic give `Bool`. Where a number is needed, true counts as 1 and false as 0; where a truth value
 /// is needed, a number other than 0 is true. `and` and `or` leave out the right operand where the left decides.

@@ -144,8 +144,7 @@ impl Params {
         self.values.insert(name.to_owned(), (value, Origin::Set));
     }
 
-    /// The same, and what a table's entry supplies follows the entry: with another `link` comes its bandwidth, unless
-    /// that is set.
+    /// The same; values from a table's entry follow it: another `link` brings its bandwidth, unless that is set.
     pub fn turn(&mut self, schema: &Schema, tables: &Tables, name: &str, value: Value) {
         self.change(name, value);
         for param in &schema.params {

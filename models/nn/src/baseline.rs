@@ -90,8 +90,7 @@ pub fn smaller(params: &Params) -> String {
 }
 
 /// The network that a recipe leads to, whatever `model_from` says. `smaller` names the parameters that bear on its size.
-/// None if the run was ended meanwhile. A pause is heard between two steps of the training; steps and knobs wait for the
-/// run's own.
+/// None if the run was ended meanwhile. Training can be paused between steps; steps and knobs wait for the run.
 pub fn learn(
     run: &mut Run<'_>,
     recipe: &Recipe,
@@ -118,8 +117,7 @@ pub fn learn(
     trained
 }
 
-/// Refuses a network that memory cannot hold while it answers to all fresh images at once, which are more than a batch of
-/// training.
+/// Refuses a network that does not fit into memory with all fresh images, more than a batch of training.
 pub fn require_evaluation_memory(
     architecture: &Architecture,
     budget: MemoryBudget,

@@ -99,8 +99,7 @@ impl Plan {
         Self::of(ranks, elements, 2 * chunks, vec![Stage::DoubleTree(trees)])
     }
 
-    /// Every rank begins with its own piece and ends with all, round a ring: rank `r` owns piece `r` of
-    /// [`Plan::split`].
+    /// Every rank begins with its own piece and ends with all, round a ring: rank `r` owns piece `r`.
     ///
     /// # Errors
     /// No ranks, or more than [`MOST_RANKS`].
@@ -187,8 +186,7 @@ impl Plan {
         self.place(round).map_or_else(Vec::new, |(stage, round)| stage.runs(self.ranks, round))
     }
 
-    /// What one endpoint does in a round: it sends the first list, then receives the second and takes them in their
-    /// order.
+    /// What one endpoint does in a round: it sends the first list, then receives the second in order.
     pub fn part(&self, round: usize, endpoint: usize) -> (Vec<Message>, Vec<Message>) {
         let of = |message: &Message| message.from == endpoint || message.to == endpoint;
         self.round(round).filter(of).partition(|message| message.from == endpoint)

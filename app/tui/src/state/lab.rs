@@ -279,8 +279,7 @@ impl LabState {
     }
 }
 
-/// Whether a table has other columns than before, or a plane other axes: how the one was sorted and marked says nothing of the
-/// other.
+/// Whether a table has other columns than before, or a plane other axes: sorting and marks do not carry over.
 fn is_of_something_else(before: &Frame, now: &Frame) -> bool {
     match (before, now) {
         (Frame::Table(before), Frame::Table(now)) => before.columns != now.columns,

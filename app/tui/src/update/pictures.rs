@@ -299,8 +299,7 @@ fn ascii() -> Glyphs {
     Glyphs::new(GlyphSet::Ascii)
 }
 
-/// Changes how a picture that is no chart is looked at; nothing if it is one or not there yet. The picture is not copied:
-/// it may be large.
+/// Changes the view of a picture that is no chart, if it is there. The picture is not copied: it may be large.
 fn look_at<T>(
     lab: &mut LabState,
     index: usize,

@@ -300,8 +300,7 @@ fn corner(axes: (&Dimension, &Dimension), rows: &[Row], goal: &Goal) -> Option<(
     Some((across, upwards))
 }
 
-/// The worst value that is drawn at its own place, where there are goals: a run that failed must not flatten what they
-/// ask for.
+/// The worst value that is drawn at its own place, where there are goals: a failed run must not flatten the rest.
 fn worst(axis: &Dimension, rows: &[Row], goals: &[Goal]) -> Option<f64> {
     const FAR: f64 = 2.5;
     let reference = rows.iter().find(|row| row.kind == RowKind::Reference)?;

@@ -284,8 +284,7 @@ impl QuestionKind {
         }
     }
 
-    /// The texts to choose from, to put in order, or on the right of a match, the right ones first; empty for other
-    /// types.
+    /// The texts to choose from, to order, or on the right of a match, right ones first; else empty.
     pub(crate) fn choices(&self) -> Vec<&String> {
         match self {
             Self::Choice { answer, wrong } => {

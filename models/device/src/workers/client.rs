@@ -29,8 +29,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// tells sessions apart by what they present.
 static ABANDONED: Mutex<BTreeMap<SocketAddr, u32>> = Mutex::new(BTreeMap::new());
 
-/// A device for each of `count` workers, which take the processes in turn; each has a session of its own. None if the
-/// run is to end.
+/// A device for each of `count` workers, each in a session of its own, over the processes in turn. None on a stop.
 pub(super) fn connect(
     addresses: &[Address],
     count: usize,

@@ -143,8 +143,7 @@ impl Scatter {
         self.x.better != Better::Neither && self.y.better != Better::Neither
     }
 
-    /// The points that no other beats in both ways (the Pareto front), from left to right; none unless both axes have
-    /// a better way.
+    /// The Pareto front from left to right; empty unless both axes have a better direction.
     pub fn front(&self) -> Vec<usize> {
         if !self.has_front() {
             return Vec::new();

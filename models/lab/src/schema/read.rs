@@ -1,5 +1,4 @@
-//! Reading a schema: its TOML text, the metrics that all live labs share, and the checks of presets and of panels over
-//! several runs.
+//! Reading a schema: its TOML, the metrics of all live labs, and the checks of presets and of panels over runs.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,4 @@
-//! Mixed-precision training: weights, gradients and activations rounded to a chosen format, compared with the same run in
-//! 32 bits.
+//! Mixed-precision training: weights, gradients and activations in a chosen format, compared with 32 bits.
 
 mod learner;
 mod panels;

@@ -125,8 +125,7 @@ impl Body {
         stays
     }
 
-    /// Which weights of each matrix stay if these units do: one that goes takes along what comes into it and what it
-    /// gives on.
+    /// Which weights of each matrix stay if these units do: a removed unit takes its inputs and outputs along.
     pub(super) fn masks(&self, units: &[Vec<bool>]) -> Vec<Vec<bool>> {
         let of = |layer| {
             let outputs = self.stays(units, layer, Side::Outputs);

@@ -295,8 +295,7 @@ fn numbers(weights: &[f32]) -> Vec<f64> {
     weights.iter().map(|weight| f64::from(*weight)).collect()
 }
 
-/// Which heads stay, or which gated units, block above block; then the matrices that they lie in, blank where weights are
-/// gone.
+/// Which heads or gated units stay, block above block; then their matrices, blank where weights are gone.
 fn draw_blocks(session: &Session) -> Frame {
     let is_of_units = session.knobs.choice.method == Method::Neurons;
     let kind = if is_of_units { Kind::Units } else { Kind::Heads };

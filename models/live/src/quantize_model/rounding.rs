@@ -102,8 +102,7 @@ pub(super) const EXAMPLES: usize = 256;
 /// Numbers kept of what comes into a layer, evenly taken from all: enough to see its range and its outermost thousandth.
 const KEPT: usize = 16_384;
 
-/// What came into each layer of the network as it was trained; nothing where a layer shares another's input, or has
-/// tokens.
+/// Inputs of each layer of the trained network; none where a layer shares another's input or reads tokens.
 pub(super) struct Observed(Vec<Vec<f32>>);
 
 #[derive(Clone, Debug, Default, PartialEq)]

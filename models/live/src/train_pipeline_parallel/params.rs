@@ -56,8 +56,7 @@ pub(super) struct Setup {
     pub(super) sequences: usize,
     /// Whether only inputs are kept for the backward pass, which runs forward again.
     pub(super) recompute: bool,
-    /// Whether a backward pass of an asynchronous pipeline uses the weights of its forward pass, instead of those that
-    /// are there.
+    /// Whether a backward pass of an asynchronous pipeline uses its forward pass's weights, not the newest.
     pub(super) stash_weights: bool,
     pub(super) rule: Rule,
     pub(super) compare: bool,
@@ -194,8 +193,7 @@ pub(super) fn must_fit(id: DeviceId, setup: &Setup, model: &Model) -> Result<(),
     // One worker has a model of its own, and keeps the activations of the whole batch, after the stages have used theirs.
     let (copies, alone) =
         if setup.compare { (2 * own + stashed, setup.batch()) } else { (own + stashed, 0) };
-    // The stages together keep the whole model's activations of the microbatches that are in flight, or each computes one
-    // microbatch anew.
+    // The stages keep the activations of all microbatches in flight, or each computes one microbatch anew.
     let chunks = (0..setup.stages).map(|stage| setup.plan.peak_chunks(stage));
     let flying = chunks.max().unwrap_or(0).div_ceil(setup.chunks);
     let split = setup.sequences * if setup.recompute { 1 } else { flying };

@@ -140,8 +140,7 @@ pub(super) fn activation_bytes(setup: &Setup) -> f64 {
     NUMBER * setup.batch as f64 * context * (layers * inside + around)
 }
 
-/// Bytes of all that a rank keeps at the end of its forward pass: weights, gradients, what the optimizer keeps, and
-/// activations.
+/// Bytes of a rank at the end of its forward pass: weights, gradients, optimizer state and activations.
 pub(super) fn state_bytes(setup: &Setup) -> f64 {
     (2.0 + setup.rule.moments() as f64) * weight_bytes(setup) + activation_bytes(setup)
 }

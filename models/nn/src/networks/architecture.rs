@@ -155,8 +155,7 @@ impl Architecture {
         }
     }
 
-    /// The tensors of the network in the order of its module; a transformer's have the names of Llama models in Hugging
-    /// Face's library.
+    /// The tensors of the network in the order of its module; a transformer's are named as Hugging Face's Llama's.
     pub(crate) fn weights(&self) -> Vec<WeightTensor> {
         let mut all = Vec::new();
         match self {

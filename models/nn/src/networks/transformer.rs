@@ -18,8 +18,7 @@ pub(super) mod tests;
 /// Added to the mean square before its root is taken, so that a row of zeros does not divide by zero.
 pub const RMS_EPSILON: f64 = 1e-5;
 
-/// The score of tokens that lie ahead. Its exponential is exactly zero, and unlike an infinity it is a number on every
-/// device.
+/// The score of masked tokens: its exponential is exactly zero, and it is finite on every device.
 pub const MASKED_SCORE: f64 = -1e9;
 
 /// A transformer: tokens become vectors, blocks change the vectors, and the last vector scores the next token.
@@ -344,8 +343,7 @@ impl TransformerConfig {
     }
 }
 
-// More tokens of sequences that are already under way: what generation does, with the keys and values of earlier tokens at
-// hand or without.
+// Continues sequences, as generation does, with or without the cached keys and values of earlier tokens.
 
 pub struct Extended {
     /// The scores of what follows the last of them, `[batch, scored, vocab]`.

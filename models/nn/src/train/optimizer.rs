@@ -40,8 +40,7 @@ enum Moments {
 }
 
 impl Optimizer {
-    /// The rule with fresh state. Decay and clipping stay outside it, because turning those knobs must not
-    /// cost the state.
+    /// The rule with fresh state. Decay and clipping stay outside: those knobs must not reset it.
     pub fn new(rule: Rule, device: DeviceId) -> Self {
         const EPSILON: f32 = 1e-8;
         let momentum = MomentumConfig::new().with_momentum(0.9).with_dampening(0.0);

@@ -66,8 +66,7 @@ fn heads(param: &Param<Tensor<1, Int>>) -> [i64; 2] {
     [heads.next().unwrap_or(0), heads.next().unwrap_or(0)]
 }
 
-/// Everything in which a record and a network differ. burn tells one kind of difference at a time, so it is asked once
-/// for each.
+/// All differences of a record and a network; burn reports one kind at a time, so it is asked once for each.
 fn differences(mine: &Saved, record: &ModuleRecord) -> Vec<String> {
     let shapes = record.clone().allow_partial(true).allow_unused(true);
     let missing = record.clone().validate(false).allow_unused(true);

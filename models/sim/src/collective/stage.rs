@@ -252,8 +252,7 @@ impl Tree {
         Self::of((0..ranks).map(|rank| parent(ranks, rank)).collect())
     }
 
-    /// The second: the first one mirrored for an even number of ranks, so that its leaves are the even ranks; else
-    /// shifted by one.
+    /// The second: the first mirrored for an even number of ranks (its leaves are the even ranks), else shifted by one.
     pub fn second(ranks: usize) -> Self {
         let of = |rank: usize| {
             if ranks.is_multiple_of(2) {
@@ -306,8 +305,7 @@ impl Trees {
     }
 }
 
-/// A buffer cut into pieces of as even a length as can be: where they do not divide it, the first ones are one element
-/// longer.
+/// A buffer cut into pieces of even length; where they do not divide it, the first ones are one element longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Split {
     elements: usize,

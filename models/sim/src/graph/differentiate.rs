@@ -21,8 +21,7 @@ pub struct Adjoints {
 pub struct Deposit {
     /// The edge, by its place among the graph's.
     pub edge: usize,
-    /// The derivative of the edge's end by its beginning; `None` where nothing flows back, as to the smaller side of a
-    /// maximum.
+    /// The derivative of the edge's end by its beginning; `None` where nothing flows back, as to a smaller maximand.
     pub local: Option<f64>,
     /// What was there before; `None` for the first to arrive.
     pub before: Option<f64>,

@@ -84,8 +84,7 @@ impl PipelineRun {
     }
 }
 
-/// Who passes what to whom: chunk c of stage s is followed by chunk c of stage s+1, and on the last stage by chunk c+1
-/// of the first.
+/// Order of chunks: chunk c of stage s is followed by chunk c of stage s+1, after the last by chunk c+1 of the first.
 #[derive(Clone, Copy, Debug)]
 struct Line {
     stages: usize,

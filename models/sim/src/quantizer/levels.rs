@@ -101,8 +101,7 @@ impl Levels {
 }
 
 impl Listed {
-    /// NormalFloat for values of which `largest` is the largest in size. A block of zeros has no direction: all of it is
-    /// the level zero.
+    /// NormalFloat for values up to `largest` in size. A block of zeros gets the level zero only.
     pub fn nf4(largest: f64) -> Self {
         Self { scale: largest, places: Arc::clone(&NF4), ascending: true }
     }

@@ -36,8 +36,7 @@ fn rows(needs: &[(u16, u16)], width: u16) -> Vec<Range<usize>> {
     rows
 }
 
-/// How many pictures of a size stand side by side, and how many below each other: all if they fit, in a grid as square
-/// as can be.
+/// How many pictures of a size stand side by side, and how many below each other, in a grid as square as can be.
 fn grid(area: Rect, count: usize, (wide, high): (u16, u16)) -> (usize, usize) {
     let most_across = usize::from((area.width / wide).max(1));
     let most_down = usize::from((area.height / high).max(1));

@@ -1,5 +1,4 @@
-//! What is judged: the ranks of the four dimensions and the network each runs over, everything else that is chosen, and
-//! the machines.
+//! What is judged: the ranks of the four dimensions and their networks, the other choices, and the machines.
 
 use mlsys_lab::{LabError, Params};
 use mlsys_sim::integer::too_large;

@@ -1,5 +1,4 @@
-//! How a graph is looked at: what the keys make of it, groups folded into one, and of a graph too large for one picture
-//! a part.
+//! The view of a graph: its cursor, folded groups, and the part of a graph too large for one picture.
 
 use std::collections::{BTreeMap, BTreeSet};
 

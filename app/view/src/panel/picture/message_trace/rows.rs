@@ -91,8 +91,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Rows without which ranks would be left out: one for the numbers of the chunks, a row a rank, and one more where chunks
-    /// are left out.
+    /// Rows needed to show all ranks: one for the chunks' numbers, one a rank, and one more where chunks are left out.
     pub(super) fn least(area: Rect, trace: &MessageTrace, at: usize, mark: Option<Mark>) -> u16 {
         let ranks = pen::cells(trace.ranks);
         let least = ranks.saturating_add(1);

@@ -7,8 +7,7 @@ use crate::panel::legend::Item;
 use crate::panel::view::{Mark, Tint, Way};
 use crate::theme::Look;
 
-/// The bar that a way leads to from the marked one: left and right through all by where they begin, up and down from
-/// lane to lane.
+/// The bar in a direction from the marked one: left and right by where bars begin, up and down from lane to lane.
 pub(crate) fn go(timeline: &Timeline, mark: Option<Mark>, way: Way) -> Option<Mark> {
     let spans = &timeline.spans;
     let mut order: Vec<usize> = (0..spans.len()).collect();

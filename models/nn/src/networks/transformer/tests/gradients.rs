@@ -1,5 +1,4 @@
-//! Gradients of the block and of the whole decoder against finite differences, (loss(w + h) - loss(w - h)) / 2h for each
-//! weight w.
+//! Gradients of the block and the decoder against finite differences, (loss(w + h) - loss(w - h)) / 2h.
 
 use crate::networks::transformer::tests::{tokens, transformer};
 use crate::networks::transformer::{Block, Positions, Transformer, TransformerConfig};
