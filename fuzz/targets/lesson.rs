@@ -1,5 +1,4 @@
-//! Any bytes as a lesson file, with answers after a byte 0xff, which no text has: read, compared with the labs, told,
-//! graded, tried on itself.
+//! Any bytes as a lesson file, then answers after a byte 0xff: read, compared with the labs, printed, graded.
 
 #![no_main]
 

@@ -67,8 +67,7 @@ fn presets(schema: &Schema) -> String {
     format!("`P` takes one of these presets:\n\n{}\n", lines.collect::<String>())
 }
 
-/// The knobs of a parameter: itself if it is a text, or has a value and turns between two ends or among names; a table as a
-/// whole and by its entries.
+/// The knobs of a parameter: a text, a value that can be turned, or a table as a whole and by its entries.
 fn knob_names(param: &Param, value: Option<&Value>) -> Vec<String> {
     let is_knob = match param.ty {
         Type::Int | Type::Float => param.min.is_some() && param.max.is_some(),

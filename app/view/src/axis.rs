@@ -37,8 +37,7 @@ impl Axis {
         Self { low, high, scale, names: Vec::new(), finest: 0.0 }
     }
 
-    /// The axis of a dimension that holds all these values, with no ticks between whole numbers if there are no others; absent
-    /// if none can stand on it.
+    /// The axis of a dimension with all these values, ticks at whole numbers if all are; absent if none has a place.
     pub fn of(dimension: &Dimension, values: impl Iterator<Item = f64>) -> Option<Self> {
         let values = values.filter(|x| match dimension.scale {
             Scale::Linear => true,

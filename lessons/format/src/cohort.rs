@@ -151,8 +151,7 @@ impl Spread {
     }
 }
 
-/// What these learners did in a course. Answers are graded by its lessons where they can be without runs, else as they
-/// were when they were given.
+/// What these learners did in a course. Answers that need no run are graded again, others as when given.
 pub fn cohort(course: &Course, learners: &[(String, Answers)], registry: &Registry) -> Cohort {
     let mut names: Vec<Learner> = learners
         .iter()

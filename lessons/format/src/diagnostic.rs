@@ -289,8 +289,7 @@ pub(crate) fn one_line(text: &str) -> String {
         .collect()
 }
 
-/// Most diagnostics of one file; more are only counted, so that a hostile file cannot fill
-/// the memory with them.
+/// Most diagnostics of one file; more are only counted, to bound the memory of a hostile file.
 const MOST: usize = 60;
 
 /// Collects the errors of one file.

@@ -1,5 +1,4 @@
-//! What a learner has done, as a log of events that is only ever appended to. Reading and writing the file is the
-//! program's business.
+//! What a learner has done, as an append-only log of events; the program reads and writes the file.
 
 pub(crate) mod answers;
 

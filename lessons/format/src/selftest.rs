@@ -10,8 +10,7 @@ use crate::model::{Formula, Lesson, PredictKind, Question, QuestionKind, Target,
 
 /// Grades every stated answer of a lesson, right and wrong, and evaluates every prediction's truth and theory.
 ///
-/// What refers to labs that have not run in `env` is left out: [`LessonEnv::unrun`](crate::LessonEnv::unrun) tries
-/// what needs no run.
+/// Without what refers to labs that have not run in `env` ([`LessonEnv::unrun`](crate::LessonEnv::unrun)).
 pub fn self_test(lesson: &Lesson, env: &dyn Env, registry: &Registry) -> Vec<Diagnostic> {
     let mut test = SelfTest { source: &lesson.source, env, registry, found: Vec::new() };
     for question in lesson.questions() {

@@ -29,8 +29,7 @@ pub struct Model {
     pub guessing: f64,
 }
 
-/// The transformer's sizes as parameters give them: head width 16, vocabulary 64. `kv_heads` as many as query heads if
-/// the lab has no such parameter.
+/// The transformer's sizes: head width 16, vocabulary 64; without parameter `kv_heads` as many as query heads.
 pub fn transformer(params: &Params) -> Result<TransformerConfig, LabError> {
     let hidden = params.size("hidden")?;
     if !hidden.is_multiple_of(HEAD) {

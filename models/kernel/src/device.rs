@@ -1,5 +1,4 @@
-//! The interface to real devices: launch requests and results. This crate knows no device; the device crate
-//! implements [`Launcher`].
+//! The interface to real devices: launch requests and results. The device crate implements [`Launcher`].
 //!
 //! Whether a device agrees with the interpreter, element by element.
 

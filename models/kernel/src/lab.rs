@@ -282,8 +282,7 @@ impl Job {
     /// Outputs that are not as they should be, ascending.
     fn mismatches(&self, machine: &Machine) -> Vec<usize> {
         let Some((name, wanted)) = &self.expected else { return Vec::new() };
-        // A sum of many floats in one thread is as far from the reference as another device may be; whole numbers are
-        // exact, however large.
+        // A long float sum in one thread is as far from the reference as another device may be; integers are exact.
         let real = machine.buffers().any(|(buffer, of, _)| buffer == name && of.is_real());
         let tolerance = if real { crate::device::TOLERANCE } else { 0.0 };
         let differs = |(index, want): (usize, &f64)| {

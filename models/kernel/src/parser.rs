@@ -237,32 +237,8 @@ pub(super) fn is_keyword(name: &str) -> bool {
 
 /// What a word of C++ that is not part of the language should be instead.
 pub(super) fn outside(word: &str) -> Option<(&'static str, &'static str)> {
-    Some(match word {
-        "template" | "typename" => ("templates are not part of this", "write the type: float"),
-        "switch" | "case" => ("switch is not part of this", "write if and else"),
-        "goto" => ("goto is not part of this", "write a loop with break"),
-        "struct" | "class" | "union" => {
-            ("structures are not part of this", "pass an array for each field")
-        }
-        "enum" => ("enumerations are not part of this", "write #define NAME value"),
-        "typedef" | "using" => ("names for types are not part of this", "write the type itself"),
-        "namespace" => ("namespaces are not part of this", "leave it out"),
-        "new" | "delete" | "malloc" | "free" => {
-            ("kernels here allocate nothing", "take a buffer as an argument, or a __shared__ array")
-        }
-        "printf" | "assert" => (
-            "kernels here print and stop nothing",
-            "look at variables by stepping, or write them into a buffer",
-        ),
-        "try" | "throw" | "catch" => ("exceptions are not part of this", "a kernel has none"),
-        "asm" => ("assembly is not part of this", "write it in C"),
-        "static_cast" | "reinterpret_cast" | "const_cast" => {
-            ("this kind of cast is not part of this", "write (float)x")
-        }
-        "__constant__" | "__managed__" => (
-            "global variables are not part of this",
-            "pass it as an argument, or write #define or const with a number",
-        ),
-        _ => return None,
+    include_str!("parser/outside.txt").lines().find_map(|line| {
+        let (words, text) = line.split_once(" | ")?;
+        is_in(words, word).then(|| text.split_once(" | "))?
     })
 }

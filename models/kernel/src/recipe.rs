@@ -6,8 +6,7 @@ use mlsys_lab::frame::kernel as frame;
 use mlsys_lab::frame::kernel::{Fill, Recipe};
 use mlsys_lab::random;
 
-/// Limits on all buffers' elements and threads in flight for stepping through a launch: what going back
-/// needs is held in memory.
+/// Limits on elements and threads in flight for stepping through a launch: going back keeps copies in memory.
 const MOST_ELEMENTS: usize = 1 << 22;
 const MOST_THREADS: u64 = 1 << 16;
 

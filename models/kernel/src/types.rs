@@ -45,8 +45,7 @@ impl Scalar {
         self.max(Self::Int)
     }
 
-    /// The usual arithmetic conversions: the type in which two numbers meet. A long long holds every unsigned, so that the
-    /// higher rank alone decides.
+    /// The usual arithmetic conversions. A long long holds every unsigned, so the higher rank alone decides.
     pub(crate) fn common_type(self, other: Self) -> Self {
         self.max(other).promote()
     }

@@ -1,5 +1,4 @@
-//! What labs share that make a trained network smaller and train on: its recipe, and the loss of a batch with its gradient
-//! as a flat row.
+//! Shared by labs that compress a trained network and train on: its recipe, and a batch's loss and flat gradient.
 
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor};

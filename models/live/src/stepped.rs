@@ -1,5 +1,4 @@
-//! The loop of every lab that goes a step at a time: pause, knobs, divergence, the cadence of records and pictures, and
-//! the last reports.
+//! The loop of every stepped lab: pause, knobs, divergence, cadence of records and pictures, the last reports.
 //!
 //! A lab is a [`SteppedLab`] made by the function that [`LiveLab::stepped`] is given. It holds a [`Steps`], counts
 //! [`Steps::done`] up in [`SteppedLab::advance`] and calls [`Steps::judge`] with the step's losses there. The loop then

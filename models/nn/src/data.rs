@@ -229,8 +229,7 @@ fn add_pixel_noise(pixels: &mut [f32], noise: f32, normals: &mut Stream) {
 #[cfg(test)]
 mod tests;
 
-// Two classes of points in the plane, within about [-1, 1] before noise. Classes take turns, so that any
-// number of points is balanced.
+// Two classes of points in the plane, within about [-1, 1] before noise; classes alternate, for balance.
 
 const FEATURES: usize = 2;
 

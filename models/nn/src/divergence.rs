@@ -27,8 +27,7 @@ impl DivergenceCheck {
 
     /// Why a loss means that the run has diverged, if it does.
     pub fn judge(&mut self, loss: f64) -> Option<&'static str> {
-        // A lucky first batch must not make an ordinary loss look like a divergence: count from what guessing
-        // costs, if that is more.
+        // A lucky first batch must not make an ordinary loss look divergent: at least the cost of guessing counts.
         let ceiling = *self.ceiling.get_or_insert(10.0 * loss.max(self.guessing));
         if !loss.is_finite() {
             Some("the loss is no longer a finite number")

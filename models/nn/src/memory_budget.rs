@@ -4,8 +4,7 @@ use mlsys_lab::{DeviceId, LabError};
 
 use mlsys_device as device;
 
-/// What was free when the run began. Later less is, and the difference is what the run itself holds: what it needs in all
-/// is always compared with this.
+/// Free when the run began, because later free memory excludes what the run itself holds.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryBudget {
     id: DeviceId,

@@ -107,8 +107,7 @@ impl Plan {
         Self::of(ranks, elements, ranks, vec![Stage::RingAllGather])
     }
 
-    /// Rank `r` ends with the sum of all ranks' piece `r` of [`Plan::split`], round a ring; what it holds of other
-    /// pieces is then of no use.
+    /// Rank `r` ends with the sum of all ranks' piece `r` of [`Plan::split`], round a ring; its other pieces are stale.
     ///
     /// # Errors
     /// No ranks, or more than [`MOST_RANKS`].
@@ -245,8 +244,7 @@ impl PlanError {
     }
 }
 
-/// Executes a plan; `buffers` holds one of [`Plan::elements`] elements for each of [`Plan::endpoints`], a parameter
-/// server's zeros among them.
+/// Executes a plan; `buffers` has [`Plan::elements`] for each of [`Plan::endpoints`], a parameter server included.
 ///
 /// # Errors
 /// Another number of buffers, or a buffer of another length; nothing is changed then.
@@ -254,8 +252,7 @@ pub fn execute<T: Copy + AddAssign>(plan: &Plan, buffers: &mut [Vec<T>]) -> Resu
     execute_shuffled(plan, buffers, |_, _| ())
 }
 
-/// The same with the messages of each round taken in an order that `order` makes of the plan's, as if some had been
-/// longer under way than others.
+/// The same with the messages of each round in an order that `order` makes, as if some were longer under way.
 ///
 /// # Errors
 /// As for [`execute`].

@@ -78,8 +78,7 @@ pub struct Build {
 }
 
 impl Build {
-    /// Edge of the matrix product's tile: the largest power of two with a square of at most the
-    /// threads of a block.
+    /// Edge of the matrix product's tile: the largest power of two with at most a block's threads as square.
     pub fn side(self) -> usize {
         1 << (self.block.max(1).ilog2() / 2)
     }
@@ -192,8 +191,7 @@ fn softmax(row: &[f32]) -> Vec<f32> {
     powers.into_iter().map(|power| power / sum).collect()
 }
 
-/// The largest difference between two results over the largest magnitude of the second; infinite where one is no number
-/// or they differ in length.
+/// The largest difference of two results over the second's largest magnitude; infinite for NaN or other lengths.
 pub fn difference(found: &[f32], wanted: &[f32]) -> f64 {
     if found.len() != wanted.len() {
         return f64::INFINITY;

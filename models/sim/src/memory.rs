@@ -1,7 +1,6 @@
 //! Bytes that a rank holds while a transformer trains: sharded states and kept activations.
 //!
-//! The labs `zero-memory` and `activation-memory` state the same formulas as data; the planner of parallel layouts
-//! computes with these.
+//! Same formulas as the labs `zero-memory` and `activation-memory`, for the planner of parallel layouts.
 
 /// What of a model's states is split over the data-parallel ranks (Rajbhandari et al. 2020, section 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

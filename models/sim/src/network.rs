@@ -45,8 +45,7 @@ impl Network {
         Ok(Self { latency, bandwidth })
     }
 
-    /// The network of a lab's parameters `bandwidth_bytes_per_second` and `latency_seconds`, which a parameter `link`
-    /// may have set from its table.
+    /// The network of a lab's parameters `bandwidth_bytes_per_second` and `latency_seconds`, or of its `link`.
     ///
     /// # Errors
     /// Either is unset, or as for [`Network::new`].

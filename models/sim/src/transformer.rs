@@ -1,7 +1,6 @@
 //! Transformers as they are counted: their dimensions, parameters and FLOPs.
 //!
-//! The labs `transformer-params` and `transformer-flops` state the same formulas as data; the planner of parallel
-//! layouts computes with these.
+//! Same formulas as the labs `transformer-params` and `transformer-flops`, for the planner of parallel layouts.
 
 use mlsys_lab::{LabError, Params};
 

@@ -117,8 +117,7 @@ fn metrics(lab: &str, sets: &str) -> Value {
 
 #[test]
 fn captured_transformer_matches_the_formulas() {
-    // Width, depth, heads, key-value heads, feed-forward width, vocabulary, context, batch; the last is Llama 3 8B,
-    // recorded without a weight.
+    // Width, depth, heads, key-value heads, feed-forward width, vocabulary, context, batch; the last: Llama 3 8B.
     for [width, depth, heads, kv_heads, ffn, vocab, context, batch] in [
         [32, 2, 4, 2, 88, 64, 32, 4],
         [24, 3, 6, 1, 40, 11, 7, 5],

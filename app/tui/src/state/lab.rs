@@ -150,8 +150,7 @@ impl LabState {
         settings
     }
 
-    /// How many steps the run will do: what it says itself as metric `steps_planned`, else what a change during the run said
-    /// last, else the parameter.
+    /// Planned steps of the run: metric `steps_planned`, else the last change during the run, else the parameter.
     pub fn steps(&self) -> Option<i64> {
         if let Some(Value::Int(planned)) = self.run.data.metric("steps_planned") {
             return Some(planned);

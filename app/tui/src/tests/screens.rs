@@ -138,8 +138,7 @@ fn draw(bench: &mut Bench, look: &Look, (width, height): (u16, u16)) {
     }
 }
 
-/// Draws a page at sizes up to 60 by 30, each in one of the looks and one of the states in turn, and at some
-/// large sizes in all of them.
+/// Draws a page at sizes up to 60 by 30 in one look and state in turn, and at some large sizes in all.
 fn everywhere(page: usize, keys: &str) {
     let looks = looks();
     let mut benches = benches(keys);

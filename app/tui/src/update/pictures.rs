@@ -112,8 +112,7 @@ impl App {
         lab.is_some_and(|lab| walk_at(lab, lab.chosen()))
     }
 
-    /// Whether there is something to go through point by point: on the picture's side the chosen chart or graph, else
-    /// any graph of the lab.
+    /// Whether points can be stepped through: in the chosen picture, or from other sides in any graph of the lab.
     pub(super) fn has_points(&self, lab: &LabState) -> bool {
         if self.ground() == Place::Picture {
             let chart = lab.draws() == Some(Draw::Line);

@@ -214,8 +214,7 @@ fn count(number: usize, what: &str) -> String {
     }
 }
 
-/// Draws the line that opens this state, so that it can be copied by hand too: from the first column on, broken as a
-/// shell puts it together again.
+/// Draws the line that opens this state, to be copied by hand: from the first column, broken as shells join it.
 pub fn draw_line(app: &App, line: &str, area: Rect, buffer: &mut Buffer) {
     let theme = app.theme();
     let width = usize::from(area.width);

@@ -193,8 +193,7 @@ fn joined(scatter: &Scatter, group: usize) -> Option<ScatterLine> {
     (places.len() > 1).then_some(ScatterLine { name, points: places })
 }
 
-/// A column a run, the one on the screen first and then the newest; a row a quantity, because names of quantities are
-/// long and those of runs short.
+/// A column a run, the current first, then the newest; a row a quantity, because its name is the longer one.
 fn comparison_table(attempts: &Attempts, rows: &[Row]) -> Table {
     /// More would leave none room to be read.
     const MOST: usize = 6;

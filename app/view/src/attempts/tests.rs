@@ -13,20 +13,9 @@ pub(crate) fn schemas() -> [&'static Schema; 2] {
 
 fn schemas_whose_ledger_says(also: &str) -> [&'static Schema; 2] {
     let schema = |kind: &str, values: &str, reference: &str| {
-        let text = format!(
-            "kind='{kind}'\ntitle='t'\nmodule='t'\nabout='t'\nsource='t'\nbudget=1.0\n\
-             [[param]]\nname='bits'\ntype='int'\ndefault=8\nmin=1\nmax=32\nabout=''\n\
-             [[metric]]\nname='bytes'\ntype='int'\nabout=''\n\
-             [[metric]]\nname='right'\ntype='float'\nseries=true\nabout=''\n\
-             [[metric]]\nname='whole'\ntype='int'\nabout=''\n\
-             [[panel]]\nname='ledger'\nshows=''\ndraw='attempts'\n\
-             [panel.attempts]\nkinds=['round','cut']\n{also}\n\
-             axes=[{{name='stored',unit='bytes',scale='log',better='less'}},{{name='right',better='more'}}]\n\
-             points=[{{values={values}}}]\nreference={{name='dense',values={reference}}}\n\
-             [[panel]]\nname='growth'\nshows=''\ndraw='line'\nmetrics=['right']\n[panel.attempts]\n\
-             [[panel]]\nname='all'\nshows=''\ndraw='attempts'\n[panel.attempts]\nform='table'\n\
-             axes=[{{name='bits'}},{{name='right'}}]\npoints=[{{values=['bits','right']}}]\n"
-        );
+        let parts = [("KIND", kind), ("ALSO", also), ("VALUES", values), ("REFERENCE", reference)];
+        let text = include_str!("tests/ledger.toml").to_owned();
+        let text = parts.iter().fold(text, |text, (name, part)| text.replace(name, part));
         let schema = Schema::parse(&text).unwrap();
         &*Box::leak(Box::new(schema))
     };

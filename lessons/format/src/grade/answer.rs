@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{LessonId, Question, QuestionKind, QuestionType, Wrong};
 
-/// An answer to a question or a prediction. In JSON: a text or number, a list of those, or an object of left sides
-/// with their right sides.
+/// An answer to a question or prediction. In JSON: a text, a number, a list, or an object of left to right sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, from = "Json")]
 pub enum Answer {

@@ -68,8 +68,7 @@ fn counts(codes: &[usize], levels: &[f64]) -> Frame {
     })
 }
 
-/// Weights that share the centroids of their clusters (Deep Compression), and a step of the centroids along the sums of
-/// their gradients.
+/// Weights that share cluster centroids (Deep Compression), and a step of these along their summed gradients.
 pub(crate) fn kmeans(run: &mut Run<'_>) -> Result<Simulated, LabError> {
     let params = &run.params;
     let weights = Nested::read(params, "weights")?;

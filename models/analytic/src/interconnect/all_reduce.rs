@@ -146,8 +146,7 @@ impl Sum {
         }
     }
 
-    /// Where a line with less latency and more bytes meets one with more latency and fewer bytes. None if one is never
-    /// slower, or both are the same.
+    /// Where a line with less latency and more bytes meets one with more latency and fewer bytes, if they do.
     fn crossing(&self, a: Algorithm, b: Algorithm) -> Option<Crossing> {
         let (one, other) = (self.cost(a, 1.0), self.cost(b, 1.0));
         let bytes = (one.latency - other.latency) / (other.bandwidth - one.bandwidth);

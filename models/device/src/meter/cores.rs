@@ -228,8 +228,7 @@ fn spin(is_so: impl Fn() -> bool) {
 
 // Loops over vectors as wide as the processor has them, found when the program runs: AVX-512, AVX2, NEON.
 
-/// Sums that do not wait for each other: enough to hide a multiply-add's latency (4 clocks on 2 units), few enough for
-/// the 16 registers of AVX2.
+/// Independent sums: enough to hide the latency of a multiply-add (4 clocks, 2 units), few enough for 16 registers.
 const CHAINS: u64 = 12;
 
 const LENGTH: u64 = 4096;

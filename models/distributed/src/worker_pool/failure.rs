@@ -78,8 +78,7 @@ impl FailureReport {
         )
     }
 
-    /// The missing worker that waits for no other missing one: from the first that reported, along the chain
-    /// of who waits for whom.
+    /// The missing worker that waits for no other missing one, found along the chain of who waits for whom.
     fn silent(&self) -> usize {
         let first = self.errors.first().map(|(rank, _)| *rank);
         let mut at = first.or(self.missing).unwrap_or(0);

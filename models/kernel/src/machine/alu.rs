@@ -1,5 +1,4 @@
-//! Arithmetic, conversions and functions of 32 lanes: wrapping, truncating and rounding as C on a device does, and
-//! reporting faults.
+//! Arithmetic, conversions and functions of 32 lanes: wrapping, truncating and rounding as CUDA does, with faults.
 
 use crate::bytecode::{Reg, WARP};
 use crate::machine::execute::Executor;

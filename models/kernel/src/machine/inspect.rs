@@ -405,8 +405,7 @@ impl Machine {
         arrays
     }
 
-    /// What happened to the number at a byte of a block's shared memory, and the number; none if the block is not in
-    /// flight or has no such byte.
+    /// State and number at a byte of a block's shared memory; none if the block is not in flight or has no such byte.
     pub fn shared_cell(&self, block: u32, byte: u32, of: Scalar) -> Option<(CellState, Value)> {
         let store = &self.resident(block)?.shared;
         let at = byte as usize;

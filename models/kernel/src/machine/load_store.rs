@@ -1,5 +1,4 @@
-//! Loads and stores of 32 lanes: where each reaches, what that moves, what is wrong with it; and the short way for lanes
-//! that stand side by side.
+//! Loads and stores of 32 lanes: targets, traffic and faults; with a fast path for consecutive addresses.
 
 use crate::bytecode::{Address, IndexOperand, Reg, WARP, address};
 use crate::machine::counters::{Moved, moved, replays};

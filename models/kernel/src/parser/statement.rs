@@ -207,8 +207,7 @@ impl Parser {
         Ok(values)
     }
 
-    /// Past the block or the semicolon that ends what could not be read, or to where it stops, which is asked with the
-    /// depth of open blocks.
+    /// Skips the unreadable part: past its block or semicolon, or to a stop, which is given the depth of open blocks.
     fn skip(&mut self, stops: impl Fn(&Self, usize) -> bool) {
         let mut depth = 0_usize;
         while *self.token() != Token::End && !stops(self, depth) {

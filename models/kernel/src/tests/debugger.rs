@@ -179,15 +179,7 @@ fn shown(replay: &mut Replay, block: u32, name: &str) -> Vec<(u32, Option<mlsys_
 
 #[test]
 fn no_value_before_the_declaration() {
-    let text = "__global__ void k(int *o) {
-  o[blockIdx.x] = 1; o[blockIdx.x] = 2;
-  int x = blockIdx.x + 5;
-  int own[2];
-  int z = 4;
-  int *p = &z;
-  own[1] = x;
-  o[blockIdx.x] = own[1] + *p;
-}";
+    let text = include_str!("declarations.cu");
     let mut launch = Launch::line(2, 1);
     launch.concurrent_blocks = 1;
     let start = || Replay::new(started(text, launch.clone(), &[poison(2)]));

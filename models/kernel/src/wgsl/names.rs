@@ -97,8 +97,7 @@ pub(super) fn binary(left: &Fragment, sign: &str, right: &Fragment) -> Fragment 
     Fragment::sum(format!("{} {sign} {}", left.operand(), right.operand()))
 }
 
-/// `!=` of floats. A NaN is unequal to itself in C; compilers of WGSL take it that there is none, and make of `!=` what
-/// is false with one.
+/// `!=` of floats: a NaN is unequal to itself in C, but WGSL compilers assume that there is none.
 pub(super) fn unequal(left: &Fragment, right: &Fragment) -> Fragment {
     binary(left, "==", right).negated()
 }

@@ -56,8 +56,7 @@ pub struct Dimension {
     /// What stands at 0, 1, 2, ..., where these are names and no numbers; empty for numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub categories: Vec<String>,
-    /// The worst value that has a place of its own, if there is one: what is worse would press all others together, and
-    /// is drawn at the edge.
+    /// The worst value with a place of its own, if there is one; worse ones are drawn at the edge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worst: Option<f64>,
 }

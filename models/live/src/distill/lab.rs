@@ -1,5 +1,4 @@
-//! Trains a student on a teacher's softened answers (Hinton et al. 2015), and for comparison the same student on labels
-//! alone, on the same images.
+//! Trains a student on a teacher's softened answers (Hinton et al. 2015), and the same student on labels alone.
 
 mod panels;
 #[cfg(test)]

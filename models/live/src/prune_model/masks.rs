@@ -19,8 +19,7 @@ pub(super) struct Masks {
     /// Of each layer `[inputs, outputs]`, row-major: whether a weight stays.
     pub(super) masks: Vec<Vec<bool>>,
     pub(super) units: Vec<Vec<bool>>,
-    /// Of each layer the size below which weights went, or of each part the norm below which units did; none where
-    /// sizes do not decide.
+    /// The size below which a layer's weights went, or a part's units by norm; none where sizes do not decide.
     pub(super) thresholds: Vec<Option<f64>>,
 }
 

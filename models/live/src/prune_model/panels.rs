@@ -180,8 +180,7 @@ const BINS: usize = 61;
 /// The level of a weight that was removed; those that are there have levels above.
 const GONE: u8 = 0;
 
-/// Of the first hidden layer, each unit's weights on a scale of their own; black is the most negative, white the most
-/// positive, blank is gone.
+/// Each first-layer unit's weights on their own scale: black most negative, white most positive, blank removed.
 fn images(session: &Session) -> Frame {
     if session.reads_tokens() { draw_blocks(session) } else { units(session) }
 }

@@ -167,8 +167,7 @@ impl Session {
         }
     }
 
-    /// The most that a worker sent in a step, averaged over the steps from one sum to the next; and the messages of the
-    /// step that sent them.
+    /// The most that a worker sent in a step, averaged between sums; and the messages of the step that sent them.
     fn sent(&self) -> Flow {
         let Some((traffic, steps)) = &self.sent else { return Flow::default() };
         let workers = (0..self.setup.workers).map(|rank| traffic.sent_by(rank));

@@ -26,8 +26,7 @@ enum Kind {
     SplitSaved(Box<SplitSaved>),
     /// Only the input is kept, and the forward pass runs again.
     Again {
-        /// The weights of the forward pass, if those are to be used again and recorded by burn's autodiff; else our own
-        /// formulas go back.
+        /// The weights of the forward pass, where burn's autodiff records them; else our own formulas go back.
         part: Option<StageModel>,
         input: Input,
         answers: Option<Labels>,
@@ -90,8 +89,7 @@ impl SavedForward {
         }
     }
 
-    /// Runs back from the gradient by the output, `[sequences, time, width]`; the last part needs none. `now` has the
-    /// weights as they are.
+    /// Runs back from the output's gradient, `[sequences, time, width]`, none for the last part, with weights `now`.
     pub(super) fn backward(
         self,
         now: &StageModel,

@@ -14,8 +14,7 @@ pub(super) struct Collectives<'a> {
     /// Without autodiff.
     device: Device,
     pub(super) done: CollectiveCounts,
-    /// The first [`SAMPLED`] numbers of every chunk of what the rank gave to the first sum of the step, for pictures;
-    /// gaps are no numbers.
+    /// The first [`SAMPLED`] numbers of each chunk of the rank in the step's first sum, for pictures; NaN in gaps.
     pub(super) samples: Vec<f32>,
 }
 

@@ -145,8 +145,7 @@ impl WeightSlopes {
         Self(GradientsParams::new())
     }
 
-    /// Takes those of a part of the network out of what a backward pass found. Every weight lies in one piece only, so
-    /// that nothing is added.
+    /// Takes a part's gradients out of a backward pass; every weight lies in one piece, so that nothing is added.
     pub(super) fn take<M: Module>(&mut self, part: &M, gradients: &mut Gradients) {
         struct Move<'a>(GradientsParams, &'a mut GradientsParams);
         impl ModuleVisitor for Move<'_> {

@@ -1,5 +1,4 @@
-//! Tensor parallelism: every layer split over ranks by Megatron's rule (Shoeybi et al. 2019), with gradients equal to
-//! those of a single worker.
+//! Tensor parallelism by Megatron's rule (Shoeybi et al. 2019), with the gradients of a single worker.
 //!
 //! A rank's part of a transformer is a transformer with fewer heads and a narrower gated layer ([`layout`]), so that ranks and
 //! a single worker run the same modules. burn cannot differentiate a message: its graph ends at each collective and

@@ -91,8 +91,7 @@ impl Vocabulary {
         self.symbols(text).filter_map(|(_, token)| token).collect()
     }
 
-    /// The first symbol of a text that is not in the vocabulary, and its place: which character, or which word where tokens
-    /// are numbers, counted from 1.
+    /// The first symbol that is not in the vocabulary, and its place: character, or word of numbers, counted from 1.
     pub fn strange(&self, text: &str) -> Option<(usize, String)> {
         let mut symbols = (1..).zip(self.symbols(text));
         let unknown = symbols.find(|(_, (_, token))| token.is_none());

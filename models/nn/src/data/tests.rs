@@ -153,8 +153,7 @@ fn chain_entropy_matches_the_stated_rate() {
     let (train, held_out, language) = sequences(&config);
     let floor = language.floor.expect("the chain's rate is known");
     assert!((floor - 1.1369).abs() < 1e-4, "{floor}");
-    // What bigrams cost on another walk, once their counts are good. A draw's -ln p varies by 0.75, so the mean of 5000
-    // has a standard error of 0.011.
+    // Bigram cost on another walk; a draw's -ln p varies by 0.75, so the mean of 5000 has a standard error of 0.011.
     assert!((language.bigram_entropy - floor).abs() < 0.035, "{}", language.bigram_entropy);
     assert!(language.unigram_entropy > 2.0, "{}", language.unigram_entropy);
     // No symbol has a fifth successor, and the two walks differ.

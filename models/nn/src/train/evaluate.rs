@@ -40,8 +40,7 @@ impl EvaluationSet {
         self.answers(&mut forward).0
     }
 
-    /// Judges whatever makes one row of scores an answer from inputs, and tells the class that it thinks likeliest for
-    /// each label, `[len]`.
+    /// Judges a function from inputs to rows of scores; also returns the likeliest class of each label, `[len]`.
     pub fn answers(
         &self,
         forward: &mut dyn FnMut(Inputs) -> Tensor<2>,
@@ -77,8 +76,7 @@ impl EvaluationSet {
         self.chunks.iter().map(move |(inputs, _)| network.forward(inputs.clone(), activation))
     }
 
-    /// Forward passes over all examples, to be timed. Their results are not read: an asynchronous device may
-    /// still be at work afterwards.
+    /// Forward passes over all examples, to be timed; an asynchronous device may still be at work afterwards.
     pub fn forward(&self, network: &Network, activation: Activation) {
         self.passes(network, activation).for_each(drop);
     }
@@ -107,8 +105,7 @@ pub fn probabilities(
     softmax(network.forward(inputs, activation), 1).into_data().iter::<f32>().collect()
 }
 
-/// Inputs `[indices, features]` and labels `[indices]` on the device; of sequences, tokens `[indices, context]` and
-/// labels `[indices * context]`.
+/// Inputs `[indices, features]`, labels `[indices]`; tokens `[indices, context]`, labels `[indices * context]`.
 pub fn batch(examples: &Examples, indices: &[usize], device: &Device) -> (Inputs, Tensor<1, Int>) {
     let batch = examples.gather(indices);
     let shape = [batch.rows, batch.columns];

@@ -152,8 +152,7 @@ fn stays(slots: &[Slot]) -> Vec<Stay> {
     stays
 }
 
-/// The places in memory that each stage needs for what it keeps between forward and backward, with the number that the
-/// first stage keeps above them.
+/// Memory slots of each stage between forward and backward, and how many the first stage keeps above them.
 pub fn places(unit: &str, chunks: usize, played: &PipelineRun) -> Timeline {
     let what = if chunks > 1 { "chunks" } else { "microbatches" };
     let mut timeline = Timeline {

@@ -63,8 +63,7 @@ pub fn entries(kept: &[bool], offset_bits: u32) -> u64 {
 }
 
 impl Stored {
-    /// Writes the weights that are left. A weight is a pattern of bits, of which the lowest `widths.value` are written;
-    /// the pattern 0 is zero.
+    /// Writes the weights that are left as patterns of their lowest `widths.value` bits; the pattern 0 is zero.
     pub fn encode(format: Format, codes: &[u32], kept: &[bool], widths: Widths) -> Self {
         let mut stored = Self {
             format,

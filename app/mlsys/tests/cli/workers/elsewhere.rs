@@ -1,5 +1,4 @@
-//! Worker processes on this machine: the numbers of threads, and an end whatever happens to them, or whatever a relay
-//! makes of their answers.
+//! Worker processes on this machine: same numbers as threads, and an end whatever happens to them or a relay.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -190,8 +190,7 @@ impl Picture for Graph {
         view.graph.select(self, way, layers);
     }
 
-    /// Sizes of the boxes, and the way to the left and right that the arrows do not take: a layer, where they
-    /// go along a walk, else several.
+    /// Sizes of the boxes, and the other step to the left and right: a layer, or several where arrows follow a walk.
     fn inspect(&self, view: &mut FrameView, inspect: Inspect) {
         /// Layers at once: about half of what a screen shows.
         const FAR: usize = 4;
@@ -276,8 +275,7 @@ pub struct Drawing {
 const SMALL: usize = 60;
 
 impl Drawing {
-    /// The graph in the largest form that fits into the columns and rows, else in one that is good to scroll; a form
-    /// that was asked for is kept.
+    /// The graph in the largest form that fits, else in one that scrolls well; a requested form is kept.
     pub fn fitting(graph: &Graph, sight: &GraphView, (width, height): (usize, usize)) -> Self {
         let visible = VisibleGraph::of(graph, sight);
         let links: Vec<(usize, usize)> = visible.links.iter().map(|l| (l.from, l.to)).collect();

@@ -56,8 +56,7 @@ fn order(scatter: &Scatter, front: &[usize], chosen: Option<usize>) -> Vec<usize
     order
 }
 
-/// Joins the front by a line; in between two of its points the better corner is not known, so it is straight. Lines of
-/// the picture's own lie over it.
+/// Joins the front by straight lines; lines of the picture's own lie over them.
 fn join(plane: &Plane<'_>, canvas: &mut Canvas, scatter: &Scatter, front: &[usize], look: &Look) {
     let mut dots = DotGrid::new(plane.plot, canvas, &look.glyphs);
     let (width, height) = dots.size();

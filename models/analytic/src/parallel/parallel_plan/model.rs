@@ -276,8 +276,7 @@ pub(super) fn stage_memory(setting: &Setting, plan: &Plan, stage: i64) -> StageM
 
 /// The fullest stage; of equally full ones the first.
 ///
-/// Only stages that can be it are counted: the ends, and the first with the most layers, for what is in flight falls
-/// from stage to stage.
+/// Only candidates are counted: the ends, and the first with most layers, since fewer are in flight further on.
 pub(super) fn fullest_stage(setting: &Setting, plan: &Plan) -> StageMemory {
     let stages = plan.layout.pipeline;
     let full = setting.model.first_full_stage(stages);

@@ -52,8 +52,7 @@ impl Judged {
         Self { plan, bytes, seconds: Step::of(setting, &plan).seconds(), fits, kept }
     }
 
-    /// Whether it is a better way to run the same layout than another: one that fits, and of two of a kind the faster
-    /// if they fit, else the smaller.
+    /// Whether it is better than another for the same layout: a fitting one first, then the faster, else the smaller.
     fn beats(&self, other: &Self) -> bool {
         match (self.fits, other.fits) {
             (true, false) => true,

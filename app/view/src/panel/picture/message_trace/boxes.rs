@@ -452,8 +452,7 @@ enum Names {
     Within,
     /// In its longest row, each near where it arrives.
     AtEnds,
-    /// At the side of its last place, in a number of columns: what arrives at the end on the right; with it, what arrives at
-    /// the beginning on the left.
+    /// Next to its last place, in a number of columns: arrivals at the end on the right, at the beginning on the left.
     AtSide(u16),
 }
 

@@ -32,8 +32,7 @@ pub(super) fn fit(wishes: &[Wish], room: u16) -> Vec<u16> {
     widths
 }
 
-/// Columns of which only those of words are narrowed, and none so far that its words fall apart; nothing where that is not
-/// enough, or not needed.
+/// Columns with those of words narrowed, at most to their words; none where that is not enough or not needed.
 pub(super) fn broken(wishes: &[Wish], room: u16) -> Option<Vec<u16>> {
     /// Letters that most words have.
     const WORD: u16 = 12;

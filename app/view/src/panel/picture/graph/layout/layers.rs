@@ -230,8 +230,7 @@ enum Look {
     Right,
 }
 
-/// Each layer begins in the order in which a walk along the links first comes to its boxes, so that what belongs
-/// together lies together.
+/// Layers begin in the order in which a walk along the links finds their boxes, so that related boxes are near.
 fn begin(arranged: &mut Arranged) {
     let boxes = arranged.layer_of.len();
     let mut out: Vec<Vec<usize>> = vec![Vec::new(); boxes];
