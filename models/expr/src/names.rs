@@ -1,4 +1,4 @@
-//! Closed enums whose variants have names.
+//! Closed enums with named variants.
 
 /// Declares an enum with the name of each variant, and gives it `ALL`, `name`, `Display` and `FromStr`.
 ///

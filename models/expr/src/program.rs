@@ -136,7 +136,7 @@ struct Names {
 }
 
 impl Names {
-    /// Adds a statement whose source begins `start` bytes into the whole; it assigns no name that was used before.
+    /// Adds a statement that begins `start` bytes into the source; it assigns no name that was used before.
     fn check(&mut self, statement: &Statement, start: usize) -> Result<(), ExprError> {
         for (name, span) in statement.expr.names() {
             let name = name.as_str().to_owned();

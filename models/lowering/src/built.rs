@@ -38,7 +38,7 @@ fn buffer() -> BufferCompilationArg {
 
 /// A kernel by its name, for a block size and a number of elements loaded at a time.
 pub fn kernel(name: &str, block: usize, width: usize) -> Box<dyn CubeKernel> {
-    // A tile is square: the largest power of two whose square is no more than the block.
+    // A tile is square: the largest power of two with a square of at most the block.
     let side = 1 << (block.max(1).ilog2() / 2);
     let dim = match name {
         "matmul-tile" => CubeDim::new_2d(side as u32, side as u32),

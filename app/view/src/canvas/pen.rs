@@ -232,7 +232,7 @@ pub(crate) fn cut<'a>(text: &'a str, room: u16, ellipsis: &str) -> Cow<'a, str> 
     Cow::Owned(fitting(text.chars(), room) + ellipsis)
 }
 
-/// The letters that fit into so many columns.
+/// The letters that fit into these columns.
 fn fitting(letters: impl Iterator<Item = char>, room: usize) -> String {
     let mut used = 0;
     let fits = |c: &char| {

@@ -296,7 +296,7 @@ fn declare(param: &Param, place: &Range<usize>, form: &mut Form, problems: &mut 
     form.params.insert(name.clone(), Declared { ty: param.ty, optional: param.optional });
 }
 
-/// A definition that is parsed but whose names are not looked up yet.
+/// A parsed definition, names not looked up yet.
 struct Draft {
     name: String,
     place: Range<usize>,

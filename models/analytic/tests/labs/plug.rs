@@ -1,4 +1,4 @@
-//! Kernels inside a network: one of two hidden neurons whose classes are told from its hidden layer at a glance.
+//! Kernels inside a network: one of two hidden neurons; its classes are told from its hidden layer at a glance.
 
 use mlsys_kernel::{
     Classifier, Extensions, KernelLab, NetworkError, ReplacedOperation, SuspendedForward,

@@ -26,7 +26,7 @@ pub(super) struct Real {
     device: Device,
 }
 
-/// The replay is done up to so many weights and results, which it holds at once, and operations.
+/// The replay is done up to this many weights and results, which it holds at once, and operations.
 const MOST_NUMBERS: u64 = 20_000_000;
 const MOST_FLOPS: u64 = 2_000_000_000;
 

@@ -243,7 +243,7 @@ fn too_large_networks_are_only_counted() {
     assert!(number(&data, "saved_bytes") > 1e9);
 }
 
-/// A run whose knobs are turned before its first step.
+/// A run with knobs turned before its first step.
 fn turned(turns: &[(&str, Value)]) -> (RunData, Result<(), LabError>) {
     let (sender, receiver) = mpsc::channel();
     for (name, value) in turns {

@@ -341,7 +341,7 @@ fn drafts_are_counted_and_agree_with_the_formula() {
     must_be_declared(&lab().unwrap(), &data);
 }
 
-/// A run whose knobs are turned after as many tokens.
+/// A run with knobs turned after as many tokens.
 fn turned(set: &[&str], knobs: &[(u64, &str, Value)]) -> RunData {
     let mut knobs = knobs.to_vec();
     let few = [&["training_steps=2"], set].concat();

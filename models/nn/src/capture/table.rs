@@ -23,7 +23,7 @@ pub struct Table {
 pub struct Tensor {
     pub shape: Vec<usize>,
     pub source: Source,
-    /// The tensor whose memory it looks into: itself unless it is a view.
+    /// The tensor that owns its memory: itself unless it is a view.
     pub storage: usize,
     /// Whether it holds numbers that derivatives are taken of.
     pub real: bool,

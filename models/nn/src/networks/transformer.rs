@@ -48,7 +48,7 @@ pub struct RmsNorm {
     pub scale: Param<Tensor<1>>,
 }
 
-/// Causal attention with rotary positions, whose query heads share key/value heads in groups (Ainslie et al. 2023).
+/// Causal attention with rotary positions; query heads share key/value heads in groups (Ainslie et al. 2023).
 #[derive(Module, Debug)]
 pub struct Attention {
     /// Queries, `[width, heads * head]`.
@@ -63,7 +63,7 @@ pub struct Attention {
     pub kv_heads: usize,
 }
 
-/// A layer whose units are multiplied by gates (Shazeer 2020).
+/// A layer with gated units (Shazeer 2020).
 #[derive(Module, Debug)]
 pub struct SwiGlu {
     /// `[width, ffn]`.

@@ -127,7 +127,7 @@ pub(super) fn search(setting: &Setting, batch: i64, limits: &Limits) -> Found {
     found
 }
 
-/// Layouts whose product is the number of devices, and which heads, tokens, layers and sequences divide among.
+/// Layouts with the number of devices as product, and which heads, tokens, layers and sequences divide among.
 fn layouts(setting: &Setting, batch: i64, devices: i64) -> Vec<Layout> {
     let model = &setting.model;
     let mut layouts = Vec::new();
