@@ -101,6 +101,7 @@ impl Stacks {
 
 /// Bars over one axis, in lanes, with a curve of their total.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Timeline {
     /// The unit of the axis, such as "operation" or "seconds".
     pub unit: String,
@@ -118,6 +119,7 @@ pub struct Timeline {
 
 /// One bar.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Span {
     /// Its lane, as a place in [`Timeline::lanes`].
     pub lane: usize,

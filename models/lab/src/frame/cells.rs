@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Cells in rows, each of one of a few kinds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Cells {
     /// What is counted from the left, such as "lane"; empty if the columns have no numbers.
     pub across: String,

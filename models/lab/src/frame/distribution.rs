@@ -7,6 +7,7 @@ use crate::value::gaps_as_nan;
 
 /// Counts of values by range, perhaps of two populations over the same ranges.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Histogram {
     /// What was counted, such as "weight"; the name of the horizontal axis.
     pub quantity: String,
@@ -122,6 +123,7 @@ impl Histogram {
 
 /// Box plots: the distributions of groups of values over one axis.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct BoxPlot {
     /// What the values are, such as "weight".
     pub quantity: String,
@@ -203,5 +205,13 @@ mod tests {
                 assert!(histogram.edges.iter().all(|edge| edge.is_finite()), "{histogram:?}");
             }
         }
+    }
+
+    #[test]
+    fn missing_fields_read_as_empty() {
+        let text = r#"{"quantity":"w","edges":[0,1],"first":{"counts":[3]}}"#;
+        let read: Histogram = serde_json::from_str(text).unwrap();
+        assert_eq!(read.first.counts, [3]);
+        assert_eq!((read.second, read.levels.len()), (None, 0));
     }
 }

@@ -6,6 +6,7 @@ use crate::value::Value;
 
 /// A directed graph; edges run from what is computed first to what uses it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Graph {
     /// What is computed, each node after all that it reads from.
     pub nodes: Vec<Node>,
@@ -19,6 +20,7 @@ pub struct Graph {
 
 /// One value of a graph and the operation that gives it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Node {
     /// Its name, such as "a" or "layer1".
     pub label: String,
@@ -81,6 +83,7 @@ pub struct Edge {
 
 /// What folds into one: a layer and its operations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Group {
     /// What it is called.
     pub name: String,
@@ -92,6 +95,7 @@ pub struct Group {
 
 /// One step of a walk; the picture at step k shows the marks of the steps 0 to k, the latest of a place and slot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Step {
     /// Which way the walk goes.
     pub pass: Direction,
@@ -259,5 +263,13 @@ mod tests {
         assert_eq!(graph.marked(3).at(Place::Node(9), Slot::Value), None);
         let along = graph.marked(3).at(Place::Edge(0), Slot::Adjoint);
         assert_eq!(along, Some(&Value::Float(2.0)));
+    }
+
+    #[test]
+    fn missing_fields_read_as_empty() {
+        let text = r#"{"nodes":[{"label":"x"},{"label":"y"}],"edges":[{"from":0,"to":1}]}"#;
+        let read: Graph = serde_json::from_str(text).unwrap();
+        assert_eq!(read.nodes[1].kind, NodeKind::Operation);
+        assert_eq!((read.groups.len(), read.walk.len()), (0, 0));
     }
 }

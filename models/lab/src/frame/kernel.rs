@@ -13,6 +13,7 @@ pub struct Kernel {
     /// The launch. An interpreter that is given it goes the same way every time.
     pub recipe: Recipe,
     /// What the whole run came to.
+    #[serde(default)]
     pub whole: Whole,
 }
 
@@ -40,6 +41,7 @@ pub enum View {
 
 /// A launch, to be done again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Recipe {
     /// The text, CUDA C.
     pub source: String,
@@ -127,6 +129,7 @@ impl Fill {
 
 /// The result of a whole run, shown before any stepping.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Whole {
     /// Warp instructions, each a step.
     pub steps: u64,
@@ -159,6 +162,7 @@ pub struct LineCost {
 
 /// Something that went wrong in a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Problem {
     /// Warp instructions before it.
     pub step: u64,
@@ -172,4 +176,30 @@ pub struct Problem {
     pub thread: [u32; 3],
     /// What happened.
     pub sentence: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recipe_is_small_and_round_trips() {
+        let recipe = Recipe {
+            source: "__global__ void k(float *x) { x[0] = 1.0f; }".to_owned(),
+            grid_dim: [1000, 1000, 1],
+            block_dim: [256, 1, 1],
+            order: Schedule::Random,
+            concurrent_blocks: 2,
+            seed: 7,
+            arguments: vec![
+                Argument::Buffer { elements: 1 << 20, fill: Fill::INDEX },
+                Argument::Buffer { elements: 2, fill: Fill::Values(vec![0.1, -3.0]) },
+                Argument::Whole(-4),
+            ],
+            ..Recipe::default()
+        };
+        let text = serde_json::to_string(&recipe).unwrap();
+        assert!(text.len() < 1000, "{text}");
+        assert_eq!(serde_json::from_str::<Recipe>(&text).unwrap(), recipe);
+    }
 }

@@ -12,6 +12,7 @@ use crate::value::gaps_as_nan;
 
 /// Messages between ranks, round by round.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct MessageTrace {
     /// What passes, such as "gradient of step 10".
     pub what: String,
@@ -451,5 +452,18 @@ mod tests {
         assert_eq!(all.stretches(), [(1, 4), (7, 8)]);
         assert_eq!(all.count(), 4);
         assert!(all.contains(3) && !all.contains(4) && all.contains(7) && !all.contains(8));
+    }
+
+    #[test]
+    fn json_round_trip_keeps_gaps() {
+        let mut trace = ring(3);
+        trace.sample_from([&[1.0, 2.0][..], &[3.0, 4.0, 5.0][..]], 2);
+        assert_eq!(trace.sample(1, 2)[0], 5.0);
+        assert!(trace.sample(1, 2)[1].is_nan());
+        assert!(trace.sample(2, 0).is_empty());
+        let text = serde_json::to_string(&trace).unwrap();
+        let read: MessageTrace = serde_json::from_str(&text).unwrap();
+        assert_eq!(read.rounds, trace.rounds);
+        assert_eq!(read.sample(0, 0)[0], 1.0);
     }
 }

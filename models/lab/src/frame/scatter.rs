@@ -17,6 +17,7 @@ pub enum Scale {
 
 /// Points between two axes: any two columns of a table against each other.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Scatter {
     /// The horizontal axis.
     pub x: Dimension,
@@ -41,23 +42,21 @@ pub struct ScatterLine {
 
 /// What an axis measures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Dimension {
     /// What it measures, such as "size".
     pub name: String,
     /// The unit; empty if there is none.
-    #[serde(default)]
     pub unit: String,
     /// How it divides.
-    #[serde(default)]
     pub scale: Scale,
     /// Which way is better.
-    #[serde(default)]
     pub better: Better,
     /// What stands at 0, 1, 2, ..., where these are names and no numbers; empty for numbers.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub categories: Vec<String>,
     /// The worst value with a place of its own, if there is one; worse ones are drawn at the edge.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub worst: Option<f64>,
 }
 
@@ -87,6 +86,7 @@ pub enum Better {
 
 /// One named point.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ScatterPoint {
     /// Where it lies across; absent if it is not finite or not known.
     pub x: Option<f64>,
