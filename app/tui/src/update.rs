@@ -168,7 +168,6 @@ impl App {
         }
     }
 
-    /// One arm a command; what depends on the place is told apart by the arm's own function.
     fn carry_out(&mut self, command: Command) {
         let in_kernel = self.ground() == Place::Kernel;
         match command {

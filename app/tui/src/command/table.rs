@@ -1,4 +1,4 @@
-//! The rows of the table, and the table as a page to read: a command is a row here and an arm in `update.rs`.
+//! The rows of the table, and the table as a page to read: a command is a variant of `Command`, a row here and an arm in `update.rs`.
 
 use mlsys_kernel::Direction::{Backward, Forward};
 use mlsys_kernel::Goal;

@@ -45,7 +45,7 @@ impl Stroke {
 pub(crate) struct DotGrid {
     area: Rect,
     set: GlyphSet,
-    /// Places for each dot of a terminal, across and down.
+    /// Points per terminal dot in each direction.
     fine: usize,
     cells: Vec<Option<(Ink, u8)>>,
     lines: Vec<(Ink, Vec<(usize, usize)>)>,

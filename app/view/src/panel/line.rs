@@ -6,8 +6,8 @@ mod strokes;
 
 use ratatui::layout::Rect;
 
+use crate::axis::Axis;
 use crate::canvas::{Canvas, Pen};
-use crate::panel::axis::Axis;
 use crate::panel::line::chart::Chart;
 use crate::panel::line::curves::{Curve, Curves, Kind};
 pub use crate::panel::line::curves::{Reading, extent, reading, step_after, step_before};

@@ -23,7 +23,7 @@ pub(super) struct Trace {
     pub(super) enters: Option<f64>,
     /// Where a line to the point after goes out at the last step shown.
     pub(super) leaves: Option<f64>,
-    /// First and last step of each stretch of values that were not finite; one in a column is enough.
+    /// First and last step of each stretch of values that were not finite, at most one a column.
     pub(super) gaps: Vec<(u64, u64)>,
     /// Values that the axis cannot show because they are not positive.
     pub(super) hidden: usize,
@@ -169,7 +169,7 @@ impl Columns {
         ((share * self.count as f64) as usize).min(self.count - 1)
     }
 
-    /// The stretches of steps with values that were not finite; one a column is enough.
+    /// The stretches of steps with values that were not finite, at most one a column.
     fn gaps(&self, series: &Series, steps: (u64, u64)) -> Vec<(u64, u64)> {
         let (points, gaps) = (series.points(), series.gaps());
         let from = gaps.partition_point(|gap| *gap < steps.0);

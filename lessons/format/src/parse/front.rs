@@ -13,7 +13,7 @@ pub(super) struct Front {
 
 const EXAMPLE: &str = "begin the file with\n+++\nformat = 1\nid = \"module/name\"\ntitle = \"...\"\nminutes = 20\n+++";
 
-/// The front matter's fences: what stands between them with the opening one, all of it, and where the body begins.
+/// The front matter: its TOML after the opening fence, the whole of it, and where the lesson's text begins.
 pub(super) struct Fenced {
     pub(super) body: Option<(Place, Place)>,
     pub(super) place: Place,

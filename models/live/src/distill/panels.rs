@@ -26,7 +26,7 @@ pub(super) struct HeldOut {
     /// The teacher's, `[images, classes]`.
     logits: Vec<f32>,
     missing: Option<i32>,
-    /// The image of which the teacher has the most to say.
+    /// The image with the smallest [`hidden`].
     telling: usize,
 }
 

@@ -142,8 +142,6 @@ fn mismatch() -> RecordError {
     RecordError::Refused("a tensor left the recording device".to_owned())
 }
 
-// A whole training step, recorded: forward, backward, update.
-
 /// A training step as burn recorded it: forward, backward, update.
 pub struct Training {
     pub operations: Vec<(RecordedPhase, OperationIr)>,
@@ -162,7 +160,7 @@ pub enum RecordedPhase {
     Update(usize),
 }
 
-/// Records a whole training step of what [`forward`](super::forward) recorded.
+/// Records a whole training step after its forward pass.
 pub fn training(
     forward: &Forward,
     architecture: &Architecture,

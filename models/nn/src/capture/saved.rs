@@ -55,7 +55,7 @@ impl GradientNeeds {
         Self { gradient, kept }
     }
 
-    /// The operands of a product that need a gradient: each costs as many operations again.
+    /// How many operands of a product need a gradient: each costs as many operations again.
     pub fn wanted(&self, node: &Node) -> u64 {
         let operands = node.inputs.iter().take(2);
         operands.filter(|&&input| self.gradient[input]).count() as u64

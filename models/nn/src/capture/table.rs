@@ -152,7 +152,7 @@ impl Table {
         Some(node)
     }
 
-    /// Whether memory is neither a parameter nor the same in every step, and is of real numbers or not.
+    /// Whether memory is neither a parameter nor the same in every step.
     pub fn is_activation(&self, tensor: usize) -> bool {
         let source = self.tensors[self.storage(tensor)].source;
         matches!(source, Source::Input | Source::Node(_) | Source::Inside(_))

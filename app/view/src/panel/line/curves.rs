@@ -1,10 +1,10 @@
-//! What a line chart shows: the curves of this run and of an earlier one, and the steps they span.
+//! What a line chart shows: the curves of this run and of earlier ones, and the steps they span.
 
 use mlsys_lab::report::{Change, RunData, Series};
 use mlsys_lab::schema::Scale;
 use ratatui::style::Modifier;
 
-use crate::panel::axis::Axis;
+use crate::axis::Axis;
 use crate::panel::legend::Item;
 use crate::panel::trace::Trace;
 use crate::panel::{Extent, Scene, Window, metrics, quantity};
