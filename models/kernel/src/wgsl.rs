@@ -166,7 +166,7 @@ impl<'a> Module<'a> {
             let Type::Pointer { to, access } = self.program.params[index].ty else { continue };
             let place = self.program.functions[self.program.kernel].variables[index].place;
             let element = self.stored(to, Root::Buffer(index), place);
-            let element = self.or_placeholder(element);
+            let element = self.or_reported(element);
             let is_read = access == Access::Constant && !self.atomic.contains(&Root::Buffer(index));
             let mode = if is_read { "read" } else { "read_write" };
             let binding = buffers.len();
@@ -212,7 +212,7 @@ impl<'a> Module<'a> {
             // A bool has no layout in memory that is shared with the host.
             let stored = if scalar == Scalar::Bool { Scalar::Unsigned } else { scalar };
             let place = self.program.functions[self.program.kernel].variables[index].place;
-            let ty = self.or_placeholder(type_name(stored, place));
+            let ty = self.or_reported(type_name(stored, place));
             fields.push(format!("  {}: {ty},", names::field(&param.name)));
             numbers.push((param.name.clone(), scalar));
         }
@@ -244,7 +244,7 @@ impl<'a> Module<'a> {
                 Type::Void | Type::Pointer { .. } => continue,
             };
             let element = self.stored(of, Root::Shared(index), place);
-            let element = self.or_placeholder(element);
+            let element = self.or_reported(element);
             let elements = elements.max(1);
             let name = &self.shared[index];
             let _ = writeln!(text, "var<workgroup> {name}: array<{element}, {elements}>;");
@@ -267,7 +267,7 @@ impl<'a> Module<'a> {
     }
 
     /// What was translated, or a word in its place and the complaint kept.
-    fn or_placeholder<T: Into<String>>(&mut self, translated: Translated<T>) -> String {
+    fn or_reported<T: Into<String>>(&mut self, translated: Translated<T>) -> String {
         match translated {
             Ok(text) => text.into(),
             Err(complaint) => {

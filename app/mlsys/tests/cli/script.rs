@@ -61,7 +61,7 @@ struct Case {
     folder: Sandbox,
     place: String,
     ended: Option<Ended>,
-    /// A file whose lines follow.
+    /// A file and its lines so far.
     file: Option<(String, Vec<String>)>,
     /// The standard input of the next command.
     typed: String,

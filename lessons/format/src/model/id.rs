@@ -53,7 +53,7 @@ pub struct LessonIdError {
 }
 
 impl LessonId {
-    /// Placeholder for an id that cannot be read; such a lesson never leaves the parser.
+    /// The id of a lesson with an unreadable one; such a lesson never leaves the parser.
     pub(crate) fn unread() -> Self {
         Self("unread/unread".to_owned())
     }

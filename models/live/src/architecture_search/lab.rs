@@ -50,7 +50,7 @@ struct Setup {
 #[derive(Clone, Debug, PartialEq)]
 struct Knobs {
     evaluations: usize,
-    /// The chip by whose roof latency is modelled; without one it is measured.
+    /// The chip of the roof that models latency; without one it is measured.
     chip: Option<Roof>,
     images: usize,
     budgets: Budgets,

@@ -71,7 +71,7 @@ struct Numbers {
     gradients: Format,
     #[serde(rename = "activation_format", with = "FormatName")]
     activations: Format,
-    /// Whether updates are added to a copy of the weights in 32 bits, not to the rounded ones, whose sum is rounded again.
+    /// Whether updates are added to a copy of the weights in 32 bits, not to the rounded ones, which would be rounded again.
     master_weights: bool,
     /// Whether rounding takes one of the two neighbours by chance.
     stochastic_rounding: bool,

@@ -198,7 +198,7 @@ impl Filter {
     }
 }
 
-/// A convolution whose margin of zeros keeps the size of the image before its stride.
+/// A convolution with zero padding that keeps the size of the image before its stride.
 pub(super) fn convolve(
     x: Tensor<4>,
     weight: Tensor<4>,

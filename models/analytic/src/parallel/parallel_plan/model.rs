@@ -219,7 +219,7 @@ pub(super) struct StageMemory {
     pub(super) stage: i64,
     layers: i64,
     parameters: f64,
-    /// Microbatches whose activations are kept, in whole stages.
+    /// Microbatches with kept activations, in whole stages.
     in_flight: f64,
     weights: f64,
     gradients: f64,
