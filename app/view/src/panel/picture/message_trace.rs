@@ -1,6 +1,7 @@
 //! Messages between ranks: what each rank holds after a number of rounds, and arrows for the messages of the last round.
 
 mod boxes;
+mod grid;
 mod rows;
 mod wires;
 mod words;
