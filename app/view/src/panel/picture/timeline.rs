@@ -1,7 +1,7 @@
 //! Bars over one axis, in lanes, and above them the total as a step curve with its peak.
 
+mod bars;
 mod total;
-pub(crate) mod view;
 
 use mlsys_lab::frame::{Span, Timeline, Total};
 use mlsys_lab::value::number;
@@ -12,16 +12,13 @@ use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
 use crate::panel::legend::{self, Item};
+use crate::panel::picture::timeline::bars::{classes, draw_spans};
 use crate::panel::picture::timeline::total::{draw_peak, draw_total};
-use crate::panel::picture::timeline::view::{by_label, class, classes, on_bar};
 use crate::panel::picture::{At, Picture, page_rows};
 use crate::panel::plane::tick_below;
 use crate::panel::view::{FrameView, Inspect, Tint, Way};
 use crate::quantity::{quantity, unit};
 use crate::theme::Look;
-
-/// Labels up to here are numbers of microbatches, or as short as these.
-const SHORT: u16 = 3;
 
 struct Parts {
     marks: Rect,
@@ -188,68 +185,7 @@ fn draw_names(
     }
 }
 
-fn draw_spans(
-    parts: &Parts,
-    canvas: &mut Canvas,
-    timeline: &Timeline,
-    axis: &Axis,
-    &Shown { first, marked, tint }: &Shown,
-    look: &Look,
-) {
-    let area = parts.lanes;
-    let mut pen = Pen::new(area, canvas, &look.glyphs);
-    let mut labels = Vec::new();
-    for (index, span) in timeline.spans.iter().enumerate() {
-        let row = span.lane.checked_sub(first).and_then(|row| u16::try_from(row).ok());
-        let Some(row) =
-            row.map(|row| row.saturating_mul(parts.pitch)).filter(|row| *row < area.height)
-        else {
-            continue;
-        };
-        let Some((from, to)) = columns(area, axis, span.start, span.end) else { continue };
-        let y = area.y + row;
-        let (style, fill) = class(span.class, look);
-        let style = match tint {
-            Tint::Class => style,
-            Tint::Label => by_label(&span.label, look),
-        };
-        pen.bar(
-            y,
-            from..to,
-            (exact(area, axis, span.start), exact(area, axis, span.end)),
-            fill,
-            style,
-        );
-        let chosen = marked == Some(index);
-        let label = pen::width(&span.label);
-        let wide = label.saturating_add(2);
-        if chosen {
-            pen.glyph(from, y, look.glyphs.reading, look.theme.accent);
-        }
-        if label > 0 && label <= to - from {
-            let style = if chosen { look.theme.selection } else { on_bar(style) };
-            if label > SHORT && wide <= to - from {
-                let text = format!(" {} ", span.label);
-                labels.push((y, from + (to - from - wide) / 2, wide, text, style));
-            } else {
-                // A number stands at the beginning, where it parts the bar from an equal one before it.
-                labels.push((y, from, label, span.label.clone(), style));
-            }
-        }
-    }
-    // After all bars, of which a lane may have several, and each clear of the one before.
-    labels.sort_by_key(|label| (label.0, label.1));
-    let mut free = (0, 0);
-    for (y, x, wide, label, style) in labels {
-        if (y, x) >= free {
-            pen.within(x, y, wide, &label, style);
-            free = (y, x + wide);
-        }
-    }
-}
-
 impl Picture for Timeline {
-    /// Draws a timeline; `marked` is the bar that is looked at.
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         let (window, tint) = (at.view.stretch, at.view.tint);
         let marked = at.view.mark.map(|mark| mark.column);
@@ -315,7 +251,7 @@ impl Picture for Timeline {
     }
 
     fn go(&self, view: &mut FrameView, way: Way) {
-        view.mark = view::go(self, view.mark, way);
+        view.mark = bars::go(self, view.mark, way);
         let marked = view.mark.and_then(|mark| self.spans.get(mark.column));
         if let Some(span) = marked {
             view.stretch = view.stretch.around(self, span.start);

@@ -1,14 +1,20 @@
-//! The bars of a timeline: which one is marked, and how they look.
+//! The bars of a timeline: which one is marked, and how they are drawn.
 
 use mlsys_lab::frame::{Span, Timeline};
 use ratatui::style::{Modifier, Style};
 
+use crate::axis::Axis;
+use crate::canvas::{self as pen, Canvas, Pen};
 use crate::panel::legend::Item;
+use crate::panel::picture::timeline::{Parts, Shown, columns, exact};
 use crate::panel::view::{Mark, Tint, Way};
 use crate::theme::Look;
 
+/// Labels up to here are numbers of microbatches, or as short as these.
+const SHORT: u16 = 3;
+
 /// The bar in a direction from the marked one: left and right by where bars begin, up and down from lane to lane.
-pub(crate) fn go(timeline: &Timeline, mark: Option<Mark>, way: Way) -> Option<Mark> {
+pub(super) fn go(timeline: &Timeline, mark: Option<Mark>, way: Way) -> Option<Mark> {
     let spans = &timeline.spans;
     let mut order: Vec<usize> = (0..spans.len()).collect();
     order.sort_by(|a, b| {
@@ -50,13 +56,73 @@ fn beside(timeline: &Timeline, index: usize, down: isize) -> usize {
     nearest.map_or(index, |(other, _)| other)
 }
 
-pub(super) fn class(place: usize, look: &Look) -> (Style, &'static str) {
+pub(super) fn draw_spans(
+    parts: &Parts,
+    canvas: &mut Canvas,
+    timeline: &Timeline,
+    axis: &Axis,
+    &Shown { first, marked, tint }: &Shown,
+    look: &Look,
+) {
+    let area = parts.lanes;
+    let mut pen = Pen::new(area, canvas, &look.glyphs);
+    let mut labels = Vec::new();
+    for (index, span) in timeline.spans.iter().enumerate() {
+        let row = span.lane.checked_sub(first).and_then(|row| u16::try_from(row).ok());
+        let Some(row) =
+            row.map(|row| row.saturating_mul(parts.pitch)).filter(|row| *row < area.height)
+        else {
+            continue;
+        };
+        let Some((from, to)) = columns(area, axis, span.start, span.end) else { continue };
+        let y = area.y + row;
+        let (style, fill) = class(span.class, look);
+        let style = match tint {
+            Tint::Class => style,
+            Tint::Label => by_label(&span.label, look),
+        };
+        pen.bar(
+            y,
+            from..to,
+            (exact(area, axis, span.start), exact(area, axis, span.end)),
+            fill,
+            style,
+        );
+        let chosen = marked == Some(index);
+        let label = pen::width(&span.label);
+        let wide = label.saturating_add(2);
+        if chosen {
+            pen.glyph(from, y, look.glyphs.reading, look.theme.accent);
+        }
+        if label > 0 && label <= to - from {
+            let style = if chosen { look.theme.selection } else { on_bar(style) };
+            if label > SHORT && wide <= to - from {
+                let text = format!(" {} ", span.label);
+                labels.push((y, from + (to - from - wide) / 2, wide, text, style));
+            } else {
+                // A number stands at the beginning, where it parts the bar from an equal one before it.
+                labels.push((y, from, label, span.label.clone(), style));
+            }
+        }
+    }
+    // After all bars, of which a lane may have several, and each clear of the one before.
+    labels.sort_by_key(|label| (label.0, label.1));
+    let mut free = (0, 0);
+    for (y, x, wide, label, style) in labels {
+        if (y, x) >= free {
+            pen.within(x, y, wide, &label, style);
+            free = (y, x + wide);
+        }
+    }
+}
+
+fn class(place: usize, look: &Look) -> (Style, &'static str) {
     let (styles, fills) = (&look.theme.curves, &look.glyphs.fills);
     (styles[place % styles.len()], fills[place % fills.len()])
 }
 
 /// Letters on a bar, which stays a bar behind them; without colour they stand in a gap of it.
-pub(super) fn on_bar(style: Style) -> Style {
+fn on_bar(style: Style) -> Style {
     match style.fg {
         Some(_) => style.add_modifier(Modifier::REVERSED),
         None => style,
@@ -64,7 +130,7 @@ pub(super) fn on_bar(style: Style) -> Style {
 }
 
 /// The style of all bars of one label: of neighbouring numbers it differs.
-pub(super) fn by_label(label: &str, look: &Look) -> Style {
+fn by_label(label: &str, look: &Look) -> Style {
     let styles = &look.theme.curves;
     let digits: String = label.chars().filter(char::is_ascii_digit).collect();
     let place = match digits.parse::<usize>() {
