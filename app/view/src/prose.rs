@@ -7,7 +7,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-use crate::text::wrap_spans;
+use crate::text::{columns, wrap_spans};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Styles {
@@ -93,14 +93,7 @@ impl Writer<'_> {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
             Event::Text(text) => self.text(&text),
-            Event::Code(code) => match &mut self.table {
-                Some(table) => table.cell(&code),
-                None => self.pieces.push(Piece {
-                    text: code.into_string(),
-                    style: self.styles.code.add_modifier(self.modifier),
-                    kind: Kind::Verbatim,
-                }),
-            },
+            Event::Code(code) => self.verbatim(&code, self.styles.code.add_modifier(self.modifier)),
             Event::SoftBreak => self.text(" "),
             Event::HardBreak => self.flush(),
             Event::Rule => {
@@ -133,6 +126,13 @@ impl Writer<'_> {
                     self.pieces.push(Piece { text: text.to_owned(), style, kind: Kind::Words })
                 }
             }
+        }
+    }
+
+    fn verbatim(&mut self, text: &str, style: Style) {
+        match &mut self.table {
+            Some(table) => table.cell(text),
+            None => self.pieces.push(Piece { text: text.to_owned(), style, kind: Kind::Verbatim }),
         }
     }
 
@@ -228,18 +228,17 @@ impl Writer<'_> {
             }
             TagEnd::Table => {
                 if let Some(table) = self.table.take() {
-                    let rule = self.signs.rule;
-                    self.lines.extend(table.lines(self.styles, rule));
+                    self.lines.extend(table.lines(self.styles, self.signs.rule));
                     self.blank();
                 }
             }
             TagEnd::Link | TagEnd::Image => {
-                let text = self.pieces.last().map_or("", |last| &last.text);
+                let cell = self.table.as_ref().and_then(|table| table.rows.last()?.last());
+                let text = cell.or(self.pieces.last().map(|last| &last.text));
+                let text = text.map_or("", String::as_str);
                 let address = self.links.pop().filter(|address| !text.ends_with(address));
                 if let Some(address) = address {
-                    let text = format!(" ({address})");
-                    let style = self.styles.dim;
-                    self.pieces.push(Piece { text, style, kind: Kind::Verbatim });
+                    self.verbatim(&format!(" ({address})"), self.styles.dim);
                 }
             }
             _ => {}
@@ -319,31 +318,17 @@ impl Table {
 
     /// The table as lines, its head above a rule.
     fn lines(&self, styles: Styles, rule: &str) -> Vec<Line<'static>> {
-        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |column: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.width()).max().unwrap_or(0)
+        let before = |column: usize, spaces: usize| match self.alignments.get(column) {
+            Some(Alignment::Right) => spaces,
+            Some(Alignment::Center) => spaces / 2,
+            Some(Alignment::Left | Alignment::None) | None => 0,
         };
-        let widths: Vec<usize> = (0..columns).map(width).collect();
-        let mut lines = Vec::new();
-        for (index, row) in self.rows.iter().enumerate() {
-            let style = if index == 0 { styles.heading } else { styles.text };
-            let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
-                let pad = width.saturating_sub(cell.width());
-                let left = match self.alignments.get(column) {
-                    Some(Alignment::Right) => pad,
-                    Some(Alignment::Center) => pad / 2,
-                    Some(Alignment::Left | Alignment::None) | None => 0,
-                };
-                format!("{}{cell}{}", " ".repeat(left), " ".repeat(pad - left))
-            });
-            lines.push(Line::styled(cells.collect::<Vec<_>>().join("  "), style));
-            if index == 0 {
-                let total = widths.iter().sum::<usize>() + 2 * columns.saturating_sub(1);
-                lines.push(Line::styled(rule.repeat(total), styles.dim));
-            }
-        }
-        lines
+        let rows = columns(&self.rows, before);
+        let total = rows.iter().map(|row| row.width()).max().unwrap_or(0);
+        let mut lines = rows.into_iter().map(|row| Line::styled(row, styles.text));
+        let head = lines.next().map(|head| head.style(styles.heading));
+        let rule = Line::styled(rule.repeat(total), styles.dim);
+        head.into_iter().chain([rule]).chain(lines).collect()
     }
 }
 
@@ -361,26 +346,16 @@ mod tests {
 
     #[test]
     fn blocks_become_lines() {
-        assert_eq!(
-            plain(
-                "# Title\n\nSome *soft* text\nover lines.\n\n- one\n- two\n  1. deep\n\n> said\n",
-                40
-            ),
-            [
-                "Title",
-                "",
-                "Some soft text over lines.",
-                "",
-                "- one",
-                "- two",
-                "  1. deep",
-                "",
-                "| said"
-            ]
-        );
+        let text = plain("# Title\n\nSome *soft* text\nover lines.\n\n- one\n", 40);
+        assert_eq!(text, ["Title", "", "Some soft text over lines.", "", "- one"]);
+        let lists = plain("- one\n- two\n  1. deep\n\n> said\n", 40);
+        assert_eq!(lists, ["- one", "- two", "  1. deep", "", "| said"]);
         assert_eq!(plain("| a | bb |\n|---|---:|\n| 1 | 2 |\n", 40), ["a  bb", "-----", "1   2"]);
         assert_eq!(plain("```\nlet x = 1;\n```\n", 40), ["  let x = 1;"]);
         assert_eq!(plain("see [docs](there)", 40), ["see docs (there)"]);
+        let links = "| [a](to) | [b](b) |\n|---|:-:|\n| 1 | `2` |\n\nthen";
+        let lines = ["a (to)  b", "---------", "1       2", "", "then"];
+        assert_eq!(plain(links, 40), lines);
     }
 
     #[test]

@@ -127,18 +127,23 @@ pub(crate) fn rows(text: &str, width: u16) -> u16 {
 
 /// Rows as lines, each column as wide as its widest cell; no line ends in spaces.
 pub fn aligned(rows: &[Vec<String>]) -> Vec<String> {
+    columns(rows, |_, _| 0).iter().map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// Rows as lines, each cell after some of the spaces that its column has beyond it.
+pub(crate) fn columns(rows: &[Vec<String>], before: impl Fn(usize, usize) -> usize) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let line = |row: &Vec<String>| {
-        let cells: Vec<String> = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, &width)| format!("{cell}{}", " ".repeat(width - cell.width())))
-            .collect();
-        cells.join("  ").trim_end().to_owned()
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
+            let spaces = width - cell.width();
+            let left = before(column, spaces);
+            format!("{}{cell}{}", " ".repeat(left), " ".repeat(spaces - left))
+        });
+        cells.collect::<Vec<_>>().join("  ")
     };
     rows.iter().map(line).collect()
 }
