@@ -125,6 +125,11 @@ pub(crate) fn rows(text: &str, width: u16) -> u16 {
     cells(sentence(text, width).len())
 }
 
+/// A text, or another where it is empty.
+pub(crate) fn or<'a>(text: &'a str, otherwise: &'a str) -> &'a str {
+    if text.is_empty() { otherwise } else { text }
+}
+
 /// Rows as lines, each column as wide as its widest cell; no line ends in spaces.
 pub fn aligned(rows: &[Vec<String>]) -> Vec<String> {
     columns(rows, |_, _| 0).iter().map(|line| line.trim_end().to_owned()).collect()

@@ -59,6 +59,13 @@ pub(super) fn rows(items: &[Item], width: u16, most: u16) -> u16 {
     u16::try_from(arrange(items, width, most).len()).unwrap_or(most)
 }
 
+/// An area above the items, and theirs; a picture of few rows goes without.
+pub(super) fn below(area: Rect, items: &[Item]) -> [Rect; 2] {
+    let rows = if area.height >= 8 { rows(items, area.width, area.height / 5) } else { 0 };
+    let height = area.height - rows;
+    [Rect { height, ..area }, Rect { y: area.y + height, height: rows, ..area }]
+}
+
 /// Draws the items; those that do not fit are counted at the end.
 pub(super) fn draw(area: Rect, canvas: &mut Canvas, items: &[Item], look: &Look) {
     let rows = arrange(items, area.width, area.height);

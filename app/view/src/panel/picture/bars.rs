@@ -18,20 +18,6 @@ use crate::theme::Look;
 /// Columns that the longest bar has at least before remarks stand right of it.
 const SHORTEST: u16 = 8;
 
-/// The columns and rows in which every bar can be told from the others, its title above; at least the given size.
-pub(crate) fn least(bars: &Bars, (columns, rows): (u16, u16)) -> (u16, u16) {
-    const TRACK: u16 = 12;
-    let labels = pen::widest(bars.bars.iter().map(|bar| &bar.label));
-    let remarks = pen::widest(bars.bars.iter().map(|bar| &bar.remark));
-    let values = pen::widest(bars.bars.iter().filter_map(|bar| bar.value.map(number)));
-    let unit = pen::width(&bars.unit) + 1;
-    let wide = labels + values + unit + remarks + TRACK + 2;
-    let high = pen::cells(bars.bars.len());
-    // More than these are looked through by a mark.
-    let high = high.saturating_add(1).clamp(rows, rows.max(11));
-    (wide.clamp(columns, 2 * columns), high)
-}
-
 /// The bars that fit; the last row is kept for the number of the others.
 fn fitting(count: usize, rows: u16) -> usize {
     let rows = usize::from(rows);
@@ -221,8 +207,21 @@ impl Picture for Bars {
         (1, self.bars.len())
     }
 
+    /// All bars told from each other, below the title of the pane.
     fn least(&self) -> (u16, u16) {
-        if self.bars.is_empty() { LEAST } else { least(self, LEAST) }
+        /// The longest bar, and the gaps around it.
+        const TRACK: u16 = 15;
+        if self.bars.is_empty() {
+            return LEAST;
+        }
+        let labels = pen::widest(self.bars.iter().map(|bar| &bar.label));
+        let remarks = pen::widest(self.bars.iter().map(|bar| &bar.remark));
+        let values = pen::widest(self.bars.iter().filter_map(|bar| bar.value.map(number)));
+        let wide = [labels, values, pen::width(&self.unit), remarks];
+        let wide = wide.into_iter().fold(TRACK, u16::saturating_add);
+        // More than these are looked through by a mark.
+        let high = pen::cells(self.bars.len()).saturating_add(1).clamp(LEAST.1, LEAST.1.max(11));
+        (wide.clamp(LEAST.0, 2 * LEAST.0), high)
     }
 
     fn page_size(&self, columns: u16) -> (u16, u16) {

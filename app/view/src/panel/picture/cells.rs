@@ -101,25 +101,13 @@ fn kinds(cells: &Cells, look: &Look) -> Vec<Item> {
     cells.kinds.iter().map(item).collect()
 }
 
-/// The columns and rows without which cells cannot be read: a column a cell, and a few rows for what they mean.
-pub(crate) fn least(cells: &Cells) -> (u16, u16) {
-    /// Numbers, legend and two lines of the sentence.
-    const AROUND: u16 = 4;
-    let wide = pen::cells(wide(cells.columns(), 1, cells.group));
-    let high = pen::cells(cells.rows.len());
-    (wide.saturating_add(label_width(cells) + 1), high.saturating_add(AROUND))
-}
-
 fn label_width(cells: &Cells) -> u16 {
     pen::widest(cells.rows.iter().map(|row| &row.label).chain([&cells.across]))
 }
 
 /// The columns that a number of cells take with the lines between groups.
 fn wide(cells: usize, cell: u16, group: usize) -> usize {
-    let lines = match group {
-        0 => 0,
-        group => cells.saturating_sub(1) / group,
-    };
+    let lines = cells.saturating_sub(1).checked_div(group).unwrap_or(0);
     cells.saturating_mul(usize::from(cell)).saturating_add(lines)
 }
 
@@ -247,11 +235,8 @@ fn rows(
                 end = x + plan.cell;
                 let Some(cell) = cell else { continue };
                 let (glyph, style) = cell_look(cells, cell, look);
-                let style = if marked.is_some_and(|mark| mark.column == column) {
-                    theme.selection
-                } else {
-                    style
-                };
+                let is_marked = marked.is_some_and(|mark| mark.column == column);
+                let style = if is_marked { theme.selection } else { style };
                 match plan.written {
                     Written::Yes => {
                         pen.glyph(x, y, glyph, style);
@@ -309,19 +294,13 @@ impl Picture for Cells {
                 remark => format!("{}: {text}; {remark}", row.label),
             }
         }));
-        match self.rows.len().saturating_sub(READ_LINES) {
-            0 => {}
-            more => lines.push(format!("and {more} more rows")),
-        }
+        let more = self.rows.len().saturating_sub(READ_LINES);
+        lines.extend((more > 0).then(|| format!("and {more} more rows")));
         lines.join("\n")
     }
 
     fn values(&self, lines: &mut Lines) {
-        let column = match self.across.as_str() {
-            "" => "column",
-            across => across,
-        };
-        lines.line(["row", column, "kind", "text", "remark"]);
+        lines.line(["row", text::or(&self.across, "column"), "kind", "text", "remark"]);
         for row in &self.rows {
             for (place, cell) in row.cells.iter().enumerate() {
                 let Some(cell) = cell else { continue };
@@ -341,9 +320,13 @@ impl Picture for Cells {
         (self.columns(), self.rows.len())
     }
 
+    /// A column a cell, and a few rows for what they mean.
     fn least(&self) -> (u16, u16) {
-        let (wide, high) = least(self);
-        (wide.max(LEAST.0), high.saturating_add(1).max(LEAST.1))
+        /// Title, numbers, legend and two lines of the sentence.
+        const AROUND: u16 = 5;
+        let wide = pen::cells(wide(self.columns(), 1, self.group));
+        let wide = wide.saturating_add(label_width(self)).saturating_add(1);
+        (wide.max(LEAST.0), pen::cells(self.rows.len()).saturating_add(AROUND).max(LEAST.1))
     }
 
     fn page_size(&self, columns: u16) -> (u16, u16) {
@@ -385,22 +368,15 @@ fn stretches(cells: &Cells, row: &CellRow) -> String {
         return text.collect::<Vec<_>>().join(", ");
     }
     let counted = cells.kinds.iter().enumerate().filter_map(|(place, kind)| {
-        let of = row.cells.iter().flatten().filter(|cell| cell.kind == place);
-        match of.count() {
-            0 => None,
-            count => Some(format!("{count} {}", kind.name)),
-        }
+        let count = row.cells.iter().flatten().filter(|cell| cell.kind == place).count();
+        (count > 0).then(|| format!("{count} {}", kind.name))
     });
     counted.collect::<Vec<_>>().join(", ")
 }
 
 fn cell_words(cells: &Cells, row: usize, column: usize) -> Option<String> {
     let of = cells.rows.get(row)?;
-    let across = match cells.across.as_str() {
-        "" => "column",
-        across => across,
-    };
-    let number = cells.first.saturating_add(column);
+    let (across, number) = (text::or(&cells.across, "column"), cells.first.saturating_add(column));
     let place = format!("{}, {across} {number}", of.label);
     let place = place.trim_start_matches(", ");
     let mut text = match cells.at(row, column) {

@@ -14,6 +14,7 @@ use crate::panel::picture::{At, Picture};
 use crate::panel::plane::{Plane, SMALLEST, Side};
 use crate::panel::view::FrameView;
 use crate::quantity::{quantity, unit};
+use crate::text::or;
 use crate::theme::Look;
 
 /// The fewest columns of the screen for each line that is seen within the histogram's columns.
@@ -148,12 +149,8 @@ fn outline(
             for ((from, to), count) in histogram.ranges().zip(&second.counts) {
                 let place = (f64::midpoint(from, to), *count as f64 / total);
                 if let Some((x, y)) = plane.cell(place).filter(|_| *count > 0) {
-                    Pen::new(plane.plot, canvas, &look.glyphs).glyph(
-                        x,
-                        y,
-                        look.glyphs.classes[0],
-                        look.theme.curve(1),
-                    );
+                    let mut pen = Pen::new(plane.plot, canvas, &look.glyphs);
+                    pen.glyph(x, y, look.glyphs.classes[0], look.theme.curve(1));
                 }
             }
         }
@@ -209,8 +206,8 @@ fn labels(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &
     }
 }
 
-/// The lines where columns hide them, as gaps in the columns; where lines stand close, columns would be all gaps.
-fn gaps(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &Look) {
+/// The lines where columns hide them, cut into the columns; where lines stand close, little would be left of these.
+fn levels_in_columns(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &Look) {
     let plot = plane.plot;
     let close = histogram.levels.len().saturating_mul(FEWEST_BETWEEN) > usize::from(plot.width);
     if close || look.glyphs.set == GlyphSet::Ascii {
@@ -221,7 +218,7 @@ fn gaps(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &Lo
             let cell = &mut canvas.cells[(x, y)];
             if cell.symbol() == full(look) {
                 cell.set_symbol(look.glyphs.change);
-                // The outline leaves the column's colour behind, on which a gap would not be seen.
+                // The outline leaves the column's colour behind, on which a cut would not be seen.
                 cell.bg = Color::Reset;
                 cell.modifier.insert(Modifier::REVERSED);
             }
@@ -279,17 +276,22 @@ pub(crate) fn describe_range(histogram: &Histogram, bin: usize, glyphs: &Glyphs)
     if let Some(second) = &histogram.second {
         text.push_str(&format!("; {}", part(second, bin)));
     }
-    let inside = histogram.levels.iter().filter(|level| (from..to).contains(&level.at));
-    let labels: Vec<String> = inside
-        .map(|level| match level.label.as_str() {
-            "" => quantity(level.at, unit, glyphs),
-            label => label.to_owned(),
-        })
-        .collect();
+    let labels = levels_in_range(histogram, (from, to)).map(|level| match level.label.as_str() {
+        "" => quantity(level.at, unit, glyphs),
+        label => label.to_owned(),
+    });
+    let labels: Vec<String> = labels.collect();
     if !labels.is_empty() {
         text.push_str(&format!("; marked: {}", labels.join(", ")));
     }
     Some(text)
+}
+
+/// The marked values between two edges; the last range has both of its own.
+fn levels_in_range(histogram: &Histogram, (from, to): (f64, f64)) -> impl Iterator<Item = &Level> {
+    let is_last = histogram.edges.last() == Some(&to);
+    let inside = move |at: f64| (from..to).contains(&at) || (is_last && at == to);
+    histogram.levels.iter().filter(move |level| inside(level.at))
 }
 
 fn part(distribution: &Distribution, bin: usize) -> String {
@@ -314,9 +316,7 @@ impl Picture for Histogram {
             return;
         }
         let items = items(self, look);
-        let rows = legend::rows(&items, area.width, (area.height / 5).max(1));
-        let rows = if area.height >= 8 { rows } else { 0 };
-        let upper = Rect { height: area.height - rows, ..area };
+        let [upper, below] = legend::below(area, &items);
         let x = Side {
             axis: Axis::exactly(bounds.0, bounds.1),
             name: &self.quantity,
@@ -325,7 +325,7 @@ impl Picture for Histogram {
         let y = Side { axis: heights(self), name: "share of values", unit: None };
         let plane = Plane::new(upper, x, y, look);
         plane.draw(canvas, look);
-        // On a terminal the lines behind the columns are seen in gaps of theirs.
+        // On a terminal the lines lie behind the columns and are cut into them.
         if !canvas.is_page() {
             levels(&plane, canvas, self, look);
         }
@@ -336,19 +336,15 @@ impl Picture for Histogram {
         if let Some(second) = &self.second {
             outline(&plane, canvas, self, second, look);
         }
-        gaps(&plane, canvas, self, look);
+        levels_in_columns(&plane, canvas, self, look);
         labels(&plane, canvas, self, look);
-        let below = Rect { y: upper.bottom(), height: rows, ..area };
         legend::draw(below, canvas, &items, look);
     }
 
     fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
         let ranges: Vec<(f64, f64)> = self.ranges().collect();
         let described = |distribution: &Distribution| {
-            let name = match distribution.name.as_str() {
-                "" => "values",
-                name => name,
-            };
+            let name = or(&distribution.name, "values");
             let most = distribution.counts.iter().enumerate();
             let most = most.max_by_key(|(bin, count)| (**count, std::cmp::Reverse(*bin)));
             let fullest = most.and_then(|(bin, _)| describe_range(self, bin, glyphs));
@@ -367,34 +363,24 @@ impl Picture for Histogram {
     }
 
     fn values(&self, lines: &mut Lines) {
-        let named = |name: &str, otherwise: &str| match name {
-            "" => otherwise.to_owned(),
-            name => name.to_owned(),
-        };
         let mut titles = vec![
             csv::titled(&format!("{} from", self.quantity), &self.unit),
             csv::titled("to", &self.unit),
-            named(&self.first.name, "count"),
+            or(&self.first.name, "count").to_owned(),
         ];
-        titles.extend(self.second.iter().map(|second| named(&second.name, "second count")));
+        titles.extend(self.second.iter().map(|other| or(&other.name, "second count").to_owned()));
         titles.push("marked".to_owned());
         lines.line(&titles);
-        let last = self.edges.len().saturating_sub(2);
         for (bin, (from, to)) in self.ranges().enumerate() {
             let count = |counts: &[u64]| counts.get(bin).map_or(String::new(), u64::to_string);
             let mut cells = vec![csv::number(from), csv::number(to), count(&self.first.counts)];
             cells.extend(self.second.iter().map(|second| count(&second.counts)));
-            let inside = self
-                .levels
-                .iter()
-                .filter(|level| (from..to).contains(&level.at) || (bin == last && level.at == to));
-            let marked: Vec<String> = inside
-                .map(|level| match level.label.as_str() {
+            let marked =
+                levels_in_range(self, (from, to)).map(|level| match level.label.as_str() {
                     "" => csv::number(level.at),
                     label => format!("{label} at {}", csv::number(level.at)),
-                })
-                .collect();
-            cells.push(marked.join("; "));
+                });
+            cells.push(marked.collect::<Vec<_>>().join("; "));
             lines.line(&cells);
         }
     }

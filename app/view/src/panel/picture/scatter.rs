@@ -181,7 +181,7 @@ fn items(scatter: &Scatter, room: u16, look: &Look) -> Vec<Item> {
         items.push(Item::new(look.glyphs.faint_point, style, &line.name, theme.text));
     }
     if let Some(meaning) = meaning(scatter) {
-        let long = pen::width(look.glyphs.front) + 1 + pen::width(&meaning) > room;
+        let long = pen::width(&meaning).saturating_add(pen::width(look.glyphs.front) + 1) > room;
         let meaning = match long {
             true => "Pareto front: none is better in both".to_owned(),
             false => meaning,
@@ -247,16 +247,13 @@ impl Picture for Scatter {
             return;
         }
         let items = items(self, area.width, look);
-        let rows = legend::rows(&items, area.width, (area.height / 5).max(1));
-        let rows = if area.height >= 8 { rows } else { 0 };
-        let upper = Rect { height: area.height - rows, ..area };
+        let [upper, below] = legend::below(area, &items);
         let plane = Plane::new(upper, x, y, look);
         plane.draw(canvas, look);
         join(&plane, canvas, self, &front, look);
         let order = order(self, &front, chosen);
         marks(&plane, canvas, self, &front, &order, chosen, look);
         names(&plane, canvas, self, &order, look);
-        let below = Rect { y: upper.bottom(), height: rows, ..area };
         legend::draw(below, canvas, &items, look);
     }
 

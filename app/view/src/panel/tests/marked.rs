@@ -2,14 +2,14 @@
 
 use mlsys_harness::snapshot;
 use mlsys_lab::frame::table::Filter;
-use mlsys_lab::frame::{Frame, Table};
+use mlsys_lab::frame::{Frame, Level, Table};
 use mlsys_lab::value::Value;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::panel::Way;
-use crate::panel::tests::fixtures::{schema, steered};
+use crate::panel::tests::fixtures::{schema, steered, weights};
 use crate::panel::tests::odd::odd_frames;
 use crate::panel::tests::{
     Focus, Scene, View, compare, draw_panel, drawn, look, looks, named, with_frame, words,
@@ -110,6 +110,17 @@ fn the_marked_element_is_named_below() {
         let words = words(&scene);
         assert!(words.contains(&format!(" Marked: {said}")), "{words}");
     }
+}
+
+#[test]
+fn the_last_range_has_both_of_its_edges() {
+    let mut histogram = weights();
+    let at = histogram.edges[24];
+    histogram.levels = vec![Level { at, label: "end".to_owned() }];
+    let (schema, data) = (schema(), with_frame(Frame::Histogram(histogram)));
+    let (plain, mut view) = (named(&schema, &data, "memory"), View::of(&schema.panels[0]));
+    let words = words(&looked_at(&plain, &[Way::Right, Way::Last], &mut view));
+    assert!(words.ends_with("; marked: end."), "{words}");
 }
 
 #[test]
