@@ -15,6 +15,7 @@ use mlsys_lab::value::Value;
 use mlsys_lesson::Goal;
 
 pub use crate::attempts::picture::{lines, picture};
+use crate::metrics;
 
 /// How the names of the pages begin that are made for a single lab.
 pub const OWN_PAGES: &str = "labs/";
@@ -55,9 +56,8 @@ impl FinishedRun {
     /// Says what sets it apart from these parameters, which its lesson sets.
     pub fn tell_apart(&mut self, set: &Params) {
         let params = self.params.iter();
-        let turned = params.filter(|(name, value)| {
-            set.get(name).is_some_and(|set| !crate::metrics::is_same(set, value))
-        });
+        let turned = params
+            .filter(|(name, value)| set.get(name).is_some_and(|set| !metrics::is_same(set, value)));
         self.turned = turned.map(|(n, v)| (n.clone(), v.clone())).collect();
     }
 }
@@ -79,13 +79,14 @@ fn kept(schema: &Schema, data: &RunData) -> RunData {
     let panels = schema.panels.iter();
     let panels = panels.filter(|panel| panel.draw == Draw::Line && panel.attempts.is_some());
     let curves: Vec<&str> =
-        panels.flat_map(|panel| crate::metrics::expand(&panel.metrics, data)).collect();
+        panels.flat_map(|panel| metrics::expand(&panel.metrics, data)).collect();
     let mut kept = RunData { step: data.step, changes: data.changes.clone(), ..RunData::default() };
     for (name, value) in data.metrics() {
         match data.series.get(name).filter(|_| curves.contains(&name)) {
             Some(series) => {
                 kept.series.insert(name.into(), series.clone());
             }
+            None if metrics::is_broken(data, name) => {}
             None => {
                 kept.scalars.insert(name.into(), value);
             }
@@ -140,7 +141,8 @@ struct RunEnv<'a> {
 
 impl Env for RunEnv<'_> {
     fn lookup(&self, name: &str) -> Result<Found, LookupError> {
-        let value = self.data.metric(name).or_else(|| (self.param)(name));
+        let found = self.data.metric(name).filter(|_| !metrics::is_broken(self.data, name));
+        let value = found.or_else(|| (self.param)(name));
         let found = match &value {
             Some(Value::Text(text)) => Some(Found::Text(text.clone())),
             Some(Value::Bool(truth)) => Some(Found::Bool(*truth)),

@@ -67,7 +67,7 @@ pub(crate) fn is_same(a: &Value, b: &Value) -> bool {
 }
 
 /// Whether the newest entry of a metric was not finite.
-fn is_broken(data: &RunData, metric: &str) -> bool {
+pub(crate) fn is_broken(data: &RunData, metric: &str) -> bool {
     data.series.get(metric).is_some_and(|s| s.ends_in_gap())
 }
 

@@ -150,6 +150,7 @@ fn a_goal_is_relative_to_the_baseline() {
     let all = [
         ran(round, "exact", 8, &found(100_000, 0.99)),
         ran(round, "small", 2, &found(40_000, 0.9)),
+        ran(round, "broken", 1, &found(20_000, f64::NAN)),
     ];
     let company = RunComparison { all: &all, own: None, goals: &goals };
     let panel = round.panel("ledger").unwrap();
@@ -162,10 +163,11 @@ fn a_goal_is_relative_to_the_baseline() {
     assert_eq!(
         said,
         [
-            "run            lab    stored  right  reaches",
-            "dense                 400 kB  1",
-            "small: bits 2  round  40 kB   0.9",
-            "exact          round  100 kB  0.99   bronze",
+            "run             lab    stored  right  reaches",
+            "dense                  400 kB  1",
+            "broken: bits 1  round  20 kB   none",
+            "small: bits 2   round  40 kB   0.9",
+            "exact           round  100 kB  0.99   bronze",
         ]
     );
 }
@@ -187,6 +189,8 @@ fn curves_are_kept_only_where_they_stand_behind_others() {
     let left = ran(round, "q", 8, &data);
     assert_eq!(left.data.series.keys().map(AsRef::as_ref).collect::<Vec<&str>>(), ["right"]);
     assert_eq!(left.data.metric("loss"), Some(Value::Float(2.0)));
+    data.apply(Report::Point { name: "loss".into(), step: 2, value: f64::NAN });
+    assert_eq!(ran(round, "q", 8, &data).data.metric("loss"), None);
     let company = RunComparison { all: &[Arc::clone(&left)], ..RunComparison::default() };
     assert_eq!(company.behind(round, "growth").len(), 1);
 }
