@@ -2,7 +2,7 @@
 //!
 //! A pure function of sizes and links, in cells of a grid: the screen draws a cell as a letter, a file as a small
 //! rectangle. The method is Sugiyama's: layers by longest path, long links through the layers between, order by
-//! barycentres, rows by least squares; then each gap between two layers is routed by shortest paths.
+//! barycentres, rows by least squares; then each channel between two layers is routed by shortest paths.
 
 mod channel;
 mod layers;

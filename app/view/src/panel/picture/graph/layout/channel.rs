@@ -1,9 +1,9 @@
-//! One gap between two layers, a cell at a time.
+//! The channel between two layers, a cell at a time.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// The cells of a wire through one gap.
+/// The cells of a wire through one channel.
 pub(super) type Path = Vec<(usize, usize)>;
 
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +79,7 @@ enum Entered {
 /// One step of a search, the most promising first: estimate, cost so far, and the step itself.
 type Candidate = Reverse<(usize, usize, (usize, usize), Way, Before, Entered)>;
 
-/// A gap and the wires led through it so far.
+/// A channel and the wires led through it so far.
 pub(super) struct Channel<'a> {
     width: usize,
     height: usize,

@@ -20,8 +20,8 @@ pub struct Arranged {
     /// The links from left to right; those of a cycle were turned round.
     pub links: Vec<(usize, usize)>,
     pub turned: Vec<bool>,
-    /// What is joined in each gap between a layer and the next.
-    gaps: Vec<Vec<(Seat, Seat)>>,
+    /// What is joined in each channel between a layer and the next.
+    channels: Vec<Vec<(Seat, Seat)>>,
     /// Where in its layer each box is, and each place of a line that passes.
     places: [Vec<usize>; 2],
 }
@@ -43,7 +43,7 @@ impl Arranged {
         let layer_of = ranks(boxes, &links, &sorted);
         let count = layer_of.iter().max().map_or(0, |last| last + 1);
         let mut layers = vec![Vec::new(); count];
-        let mut gaps = vec![Vec::new(); count.saturating_sub(1)];
+        let mut channels = vec![Vec::new(); count.saturating_sub(1)];
         for (index, layer) in layer_of.iter().enumerate() {
             layers[*layer].push(Seat::Box(index));
         }
@@ -55,25 +55,25 @@ impl Arranged {
                 let pass = Seat::Pass { of, id };
                 id += 1;
                 layers[layer].push(pass);
-                gaps[layer - 1].push((trails[of][layer - 1 - layer_of[of]], pass));
+                channels[layer - 1].push((trails[of][layer - 1 - layer_of[of]], pass));
                 trails[of].push(pass);
             }
         }
         for &(from, to) in links.iter().filter(|(from, to)| from != to) {
-            let gap = layer_of[to] - 1;
-            gaps[gap].push((trails[from][gap - layer_of[from]], Seat::Box(to)));
+            let channel = layer_of[to] - 1;
+            channels[channel].push((trails[from][channel - layer_of[from]], Seat::Box(to)));
         }
-        let mut arranged =
-            Self { layers, layer_of, links, turned, gaps, places: [vec![0; boxes], vec![0; id]] };
+        let places = [vec![0; boxes], vec![0; id]];
+        let mut arranged = Self { layers, layer_of, links, turned, channels, places };
         (0..count).for_each(|layer| arranged.count(layer));
         reduce_crossings(&mut arranged);
         arranged
     }
 
-    /// The lines through the gap right of a layer: pairs of places, in that layer and in the next.
+    /// The lines through the channel right of a layer: pairs of places, in that layer and in the next.
     pub fn lines(&self, layer: usize) -> Vec<(usize, usize)> {
-        let gap = self.gaps.get(layer).map_or(&[][..], Vec::as_slice);
-        gap.iter().map(|(left, right)| (self.place(*left), self.place(*right))).collect()
+        let pairs = self.channels.get(layer).map_or(&[][..], Vec::as_slice);
+        pairs.iter().map(|(left, right)| (self.place(*left), self.place(*right))).collect()
     }
 
     pub fn place(&self, seat: Seat) -> usize {
@@ -290,7 +290,7 @@ pub(super) fn crossings(arranged: &Arranged) -> usize {
         .sum()
 }
 
-/// How often lines cross in one gap: inversions, counted with a Fenwick tree over the places on the right.
+/// How often lines cross in one channel: inversions, counted with a Fenwick tree over the places on the right.
 fn crossings_of(mut lines: Vec<(usize, usize)>, right: usize) -> usize {
     lines.sort_unstable();
     let mut tree = vec![0_usize; right + 1];

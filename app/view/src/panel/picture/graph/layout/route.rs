@@ -1,4 +1,4 @@
-//! The lines: in each gap between two layers, along rows and columns, by cheapest paths one after the other.
+//! The lines: in each channel between two layers, along rows and columns, by cheapest paths one after the other.
 //!
 //! Lines from one box may share their beginning, lines to one box their end; any other two only cross at a right angle.
 //! So a junction always means that something forks or joins, and a crossing never does.
@@ -8,9 +8,9 @@ use crate::panel::picture::graph::layout::layers::{Arranged, Seat};
 use crate::panel::picture::graph::layout::rows::Ports;
 use crate::panel::picture::graph::layout::{Layout, Place, Size, Spacing};
 
-/// Empty columns of a gap where a line bends: one to leave, one for an arrow, one between.
+/// Empty columns of a channel where a line bends: one to leave, one for an arrow, one between.
 const BENDING: usize = 3;
-/// How often a gap is widened by a column before lines may run over each other.
+/// How often a channel is widened by a column before lines may run over each other.
 const PATIENCE: usize = 10;
 
 /// Places boxes by columns and draws all lines.
@@ -72,20 +72,20 @@ pub(super) fn draw(arranged: &Arranged, sizes: &[Size], spacing: Spacing, ports:
                 goal: Goal { best: port, rows: (top + size.entries.0, top + size.entries.1) },
             }
         }));
-        let (paths, gap) = through(&wires, height, spacing.columns);
+        let (paths, wide) = through(&wires, height, spacing.columns);
         for (wire, path) in wires.iter().zip(&paths).take(passes) {
             let shifted = path.iter().map(|(column, row)| (x + column, *row));
             trunks[wire.source].extend(shifted);
         }
         for (&link, path) in links.iter().zip(&paths[passes..]) {
             let (source, _) = arranged.links[link];
-            // A trunk that goes on has this gap's cells already: they are left out here.
+            // A trunk that goes on has this channel's cells already: they are left out here.
             let before = trunks[source].iter().copied();
             let before = before.take_while(|(column, _)| *column < x);
             let shifted = path.iter().map(|(column, row)| (x + column, *row));
             routes[link] = before.chain(shifted).collect();
         }
-        x += gap;
+        x += wide;
     }
     for (route, turned) in routes.iter_mut().zip(&arranged.turned) {
         *route = corners(route);
@@ -117,7 +117,7 @@ fn links_by_target_layer(arranged: &Arranged) -> Vec<Vec<usize>> {
     by_layer
 }
 
-/// The paths of a gap's wires and the gap's width, the narrowest in which all find a way.
+/// The paths of a channel's wires and its width, the narrowest in which all find a way.
 fn through(wires: &[Wire], height: usize, narrowest: usize) -> (Vec<Path>, usize) {
     if wires.is_empty() {
         return (Vec::new(), narrowest);
