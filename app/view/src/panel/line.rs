@@ -139,21 +139,27 @@ fn nothing_finite(area: Rect, canvas: &mut Canvas, curves: &Curves<'_>, look: &L
 fn sparkline(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, curves: &Curves<'_>, look: &Look) {
     let Some(curve) = curves.now.first() else { return };
     let mut pen = Pen::new(area, canvas, &look.glyphs);
-    let style = look.theme.curve(0);
-    let latest = curve.latest().map_or_else(
-        || look.glyphs.not_finite.to_owned(),
-        |value| quantity(value, scene.unit(curve.name), &look.glyphs),
-    );
+    let latest = curve.latest().filter(|_| !curve.is_broken());
+    let latest = latest.map(|value| quantity(value, scene.unit(curve.name), &look.glyphs));
+    let latest = latest.unwrap_or_else(|| "NaN".to_owned());
     let x = pen.text(area.x, area.y, &latest, look.theme.text).saturating_add(1);
     let room = usize::from(area.right().saturating_sub(x));
     let (Kind::Series { trace, .. }, Some((low, high))) = (&curve.kind, curve.bounds()) else {
         return;
     };
     let axis = Axis::around(low, high, scene.view.chart.scale);
-    let every = trace.buckets.len().div_ceil(room.max(1)).max(1);
-    for (x, buckets) in (x..area.right()).zip(trace.buckets.chunks(every)) {
-        let value = buckets.last().map_or(low, |b| b.last.1);
-        let share = axis.share(value).unwrap_or(0.0) as f32;
-        pen.glyph(x, area.y, look.glyphs.height(share), style);
+    let values = trace.buckets.iter().map(|bucket| (bucket.last.0, Some(bucket.last.1)));
+    let mut values: Vec<_> = values.chain(trace.gaps.iter().map(|gap| (gap.1, None))).collect();
+    values.sort_by_key(|(step, _)| *step);
+    let every = values.len().div_ceil(room.max(1)).max(1);
+    for (x, cell) in (x..area.right()).zip(values.chunks(every)) {
+        let value = cell.iter().map(|(_, value)| *value).reduce(|before, value| before.and(value));
+        let (glyph, style) = match value.flatten() {
+            Some(value) => {
+                (look.glyphs.height(axis.share(value).unwrap_or(0.0) as f32), look.theme.curve(0))
+            }
+            None => (look.glyphs.not_finite, look.theme.bad),
+        };
+        pen.glyph(x, area.y, glyph, style);
     }
 }

@@ -212,6 +212,10 @@ fn what_is_not_finite_is_said_and_never_drawn() {
     let schema = schema();
     let data = diverging(60);
     for look in looks() {
+        let small = rows(&drawn(&named(&schema, &data, "loss-curve"), 100, 3, &look)).remove(1);
+        let is_sign = |c: &(usize, char)| look.glyphs.not_finite.contains(c.1);
+        let signs: Vec<_> = (0..).zip(small.chars()).filter(is_sign).map(|c| c.0).collect();
+        assert!(small.starts_with("NaN ") && signs == [33, 46], "{small}");
         let text = rows(&drawn(&named(&schema, &data, "loss-curve"), 80, 24, &look)).join("\n");
         assert!(text.contains("NaN or infinity from step 30"), "{text}");
         assert!(text.contains(look.glyphs.not_finite));

@@ -48,7 +48,7 @@ impl Curve<'_> {
         }
     }
 
-    fn is_broken(&self) -> bool {
+    pub(super) fn is_broken(&self) -> bool {
         matches!(&self.kind, Kind::Series { series, .. } if series.ends_in_gap())
     }
 
