@@ -4,6 +4,7 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::{fs, io};
 
 use mlsys_lab::nearest::nearest;
+use mlsys_lab::value::Value;
 use mlsys_lesson::{Code, Diagnostic, Place, Source};
 use ratatui::style::Color;
 use toml::Spanned;
@@ -69,13 +70,13 @@ fn line(role: &Role, palette: &Palette) -> String {
     let mut palette = *palette;
     let hex = |color: &Color| {
         let Rgb(r, g, b) = to_rgb(*color);
-        toml::Value::String(format!("#{r:02x}{g:02x}{b:02x}"))
+        Value::from(format!("#{r:02x}{g:02x}{b:02x}"))
     };
     let value = match (role.colors)(&mut palette) {
         [one] => hex(one),
-        many => toml::Value::Array(many.iter().map(hex).collect()),
+        many => Value::Array(many.iter().map(hex).collect()),
     };
-    format!("{} = {value}", role.name)
+    format!("{} = {}", role.name, value.to_toml())
 }
 
 struct Reader {
