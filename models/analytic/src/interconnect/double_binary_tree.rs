@@ -24,28 +24,30 @@ const MOST_STEPS: usize = 7;
 pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
     let ranks = run.params.size("ranks")?;
     let (first, second) = (Tree::first(ranks), Tree::second(ranks));
-    let (first_roles, second_roles) = (roles(&first), roles(&second));
-    let is_shared = |(a, b): &(&Role, &Role)| **a != Role::Leaf && **b != Role::Leaf;
+    let (in_first, in_second) = (memberships(&first), memberships(&second));
+    let members = || in_first.iter().zip(&in_second);
+    let is_shared =
+        |(a, b): &(&Membership, &Membership)| a.role != Role::Leaf && b.role != Role::Leaf;
     let rows = |start: usize| {
-        let part = move |roles: &[Role]| roles[start..ranks.min(start + ACROSS)].to_vec();
-        [("first", part(&first_roles)), ("second", part(&second_roles))]
-            .map(|(tree, roles)| RoleRow { tree, start, roles })
+        let end = ranks.min(start + ACROSS);
+        [("first", &in_first), ("second", &in_second)].map(|(tree, members)| RoleRow {
+            tree,
+            start,
+            roles: members[start..end].iter().map(|member| member.role).collect(),
+        })
     };
     let count = |tree: &Tree, level: usize| tree.level.iter().filter(|one| **one == level).count();
     let levels = 0..=first.depth.max(second.depth);
     let values = Simulated::fields(&Trees {
         first_parent: parents(&first),
         second_parent: parents(&second),
-        shared_inner_ranks: first_roles.iter().zip(&second_roles).filter(is_shared).count(),
+        shared_inner_ranks: members().filter(is_shared).count(),
         first_depth: first.depth,
         second_depth: second.depth,
         roles: (0..ranks.min(MOST_ROWS * 8)).step_by(ACROSS).flat_map(rows).collect(),
-        members: (0..ranks.min(MOST_ROWS))
-            .map(|rank| Member {
-                rank,
-                first: Membership::of(&first, &first_roles, rank),
-                second: Membership::of(&second, &second_roles, rank),
-            })
+        members: (0..MOST_ROWS)
+            .zip(members())
+            .map(|(rank, (first, second))| Member { rank, first, second })
             .collect(),
         levels: levels.map(|level| [level, count(&first, level), count(&second, level)]).collect(),
         bits: (1..ranks).take(MOST_STEPS).map(|rank| 1 << rank.trailing_zeros()).collect(),
@@ -58,8 +60,8 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
             ));
         }
         let mut graph = Graph::default();
-        plant(&mut graph, &first, [&first_roles, &second_roles], "first");
-        plant(&mut graph, &second, [&second_roles, &first_roles], "second");
+        plant(&mut graph, &first, [&in_first, &in_second], "first");
+        plant(&mut graph, &second, [&in_second, &in_first], "second");
         Frame::Graph(graph)
     });
     Ok(values)
@@ -67,14 +69,14 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
 
 /// What the file's formulas start from.
 #[derive(Serialize)]
-struct Trees {
+struct Trees<'a> {
     first_parent: Vec<i64>,
     second_parent: Vec<i64>,
     shared_inner_ranks: usize,
     first_depth: usize,
     second_depth: usize,
     roles: Vec<RoleRow>,
-    members: Vec<Member>,
+    members: Vec<Member<'a>>,
     /// Level, and the ranks there in each tree.
     levels: Vec<[usize; 3]>,
     /// The lowest set bit of each rank from 1.
@@ -90,10 +92,10 @@ struct RoleRow {
 }
 
 #[derive(Serialize)]
-struct Member {
+struct Member<'a> {
     rank: usize,
-    first: Membership,
-    second: Membership,
+    first: &'a Membership,
+    second: &'a Membership,
 }
 
 #[derive(Serialize)]
@@ -101,14 +103,6 @@ struct Membership {
     parent: Option<usize>,
     children: String,
     role: Role,
-}
-
-impl Membership {
-    fn of(tree: &Tree, roles: &[Role], rank: usize) -> Self {
-        let children = tree.parent.iter().enumerate().filter(|(_, up)| **up == Some(rank));
-        let children: Vec<String> = children.map(|(child, _)| child.to_string()).collect();
-        Self { parent: tree.parent[rank], children: children.join(", "), role: roles[rank] }
-    }
 }
 
 /// What a rank is in a tree.
@@ -130,13 +124,17 @@ impl Role {
     }
 }
 
-fn roles(tree: &Tree) -> Vec<Role> {
-    let role = |(inner, up): (bool, &Option<usize>)| match (up, inner) {
-        (None, _) => Role::Root,
-        (Some(_), true) => Role::Inner,
-        (Some(_), false) => Role::Leaf,
+fn memberships(tree: &Tree) -> Vec<Membership> {
+    let member = |(children, parent): (Vec<usize>, &Option<usize>)| Membership {
+        parent: *parent,
+        role: match (parent, children.as_slice()) {
+            (None, _) => Role::Root,
+            (Some(_), []) => Role::Leaf,
+            (Some(_), _) => Role::Inner,
+        },
+        children: children.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
     };
-    tree.inner().into_iter().zip(&tree.parent).map(role).collect()
+    tree.children().into_iter().zip(&tree.parent).map(member).collect()
 }
 
 /// The parent of each rank, -1 for the root.
@@ -145,14 +143,14 @@ fn parents(tree: &Tree) -> Vec<i64> {
 }
 
 /// Adds a tree to a graph, leaves first, and to its walk the sum going up and coming down, a message a step.
-fn plant(graph: &mut Graph, tree: &Tree, [own, other]: [&[Role]; 2], name: &str) {
+fn plant(graph: &mut Graph, tree: &Tree, [own, other]: [&[Membership]; 2], name: &str) {
     let ranks = tree.parent.len();
     let mut order: Vec<usize> = (0..ranks).collect();
     order.sort_by_key(|rank| (Reverse(tree.level[*rank]), *rank));
     let mut place = vec![0; ranks];
     for &rank in &order {
         place[rank] = graph.nodes.len();
-        let role = own[rank];
+        let role = own[rank].role;
         graph.nodes.push(Node {
             label: format!("rank {rank}"),
             // Only the root says which tree it is, so that the others are small enough for both trees to be seen at once.
@@ -165,7 +163,7 @@ fn plant(graph: &mut Graph, tree: &Tree, [own, other]: [&[Role]; 2], name: &str)
             group: None,
             facts: vec![
                 Fact::new("here", role.name(), ""),
-                Fact::new("in the other tree", other[rank].name(), ""),
+                Fact::new("in the other tree", other[rank].role.name(), ""),
             ],
         });
     }
@@ -214,14 +212,11 @@ mod tests {
             for tree in &trees {
                 assert_eq!(tree.parent.iter().filter(|up| up.is_none()).count(), 1, "{ranks}");
                 assert_eq!(tree.depth, ranks.next_power_of_two().ilog2() as usize, "{ranks}");
-                let mut children = vec![0; ranks];
-                for up in tree.parent.iter().flatten() {
-                    children[*up] += 1;
-                }
-                assert!(children.iter().all(|count| *count <= 2), "{ranks}");
+                assert!(tree.children().iter().all(|children| children.len() <= 2), "{ranks}");
             }
-            let [first, second] = trees.map(|tree| tree.inner());
-            let shared = first.iter().zip(&second).filter(|(a, b)| **a && **b).count();
+            let [first, second] = trees.map(|tree| tree.children());
+            let both = first.iter().zip(&second);
+            let shared = both.filter(|(a, b)| !a.is_empty() && !b.is_empty()).count();
             // None of an even number, at most one of an odd number.
             assert!(shared <= ranks % 2, "{ranks}: {shared}");
         }

@@ -272,9 +272,13 @@ impl Tree {
         Self { parent, level, depth }
     }
 
-    /// Whether each rank is some rank's parent.
-    pub fn inner(&self) -> Vec<bool> {
-        (0..self.parent.len()).map(|rank| self.parent.contains(&Some(rank))).collect()
+    /// The children of each rank, ascending.
+    pub fn children(&self) -> Vec<Vec<usize>> {
+        let mut children = vec![Vec::new(); self.parent.len()];
+        for (rank, up) in self.parent.iter().enumerate() {
+            up.iter().for_each(|up| children[*up].push(rank));
+        }
+        children
     }
 }
 
