@@ -4,6 +4,7 @@ mod fields;
 mod formula;
 mod pictures;
 mod problems;
+mod rows;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -77,14 +78,17 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
     let prints = title(top.text("prints"));
     let headline = top.take("headline").map(|value| top.deserialize(value, "`headline`"));
 
+    let mut form = Form { start, ..Form::default() };
     let params: Vec<(Param, Range<usize>)> = entries(&mut top, "param", |entry| {
         entry.refuse(
             &["live", "artifact", "command_line_only", "entries"],
             "a lab that is data answers at once from its parameters alone",
         );
+        // Formulas may refer to it, also where the rest of it does not read.
+        form.params.insert(entry.name(), Declared { ty: Type::Float, optional: false });
         entry.rest()
     });
-    let mut form = Form { start, ..Form::default() };
+    let all_params_read = params.len() >= form.params.len();
     if start == Start::Simulation {
         form.simulated.extend(top.texts("simulated"));
     }
@@ -115,21 +119,17 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
             Start::Parameters => entry.required_text("value", "value = \"an expression\""),
         };
         let reason = entry.text("reason");
-        let (metric, place): (Metric, _) = entry.rest()?;
-        reasons.extend(reason.map(|reason| (metric.name.clone(), reason)));
+        let (name, place) = (entry.name(), entry.place());
+        reasons.extend(reason.map(|reason| (name.clone(), reason)));
+        let metric = entry.rest::<Metric>().map(|(metric, _)| metric);
         if let Some(text) = text {
             let expr = parsed(&text, entry.problems);
-            drafts.push(Draft {
-                name: metric.name.clone(),
-                place: place.clone(),
-                text,
-                expr,
-                metric: Some(metric.ty),
-            });
+            let metric = Some(metric.as_ref().map_or(Type::Float, |metric| metric.ty));
+            drafts.push(Draft { name, place: place.clone(), text, expr, metric });
         } else {
-            form.simulated.insert(metric.name.clone());
+            form.simulated.insert(name);
         }
-        Some((metric, place))
+        Some((metric?, place))
     });
     let reason = top.text("reason");
     define(drafts, &mut form, top.problems);
@@ -149,7 +149,7 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
     });
     let mut checks = Vec::new();
     entries(&mut top, "check", |entry| {
-        let check = pictures::row(entry, &mut Names::new(&form), |entry, names| {
+        let check = rows::row(entry, &mut Names::new(&form), |entry, names| {
             let holds = entry.required_formula("holds", "holds = \"a <= b\"", names);
             let message = entry.required_template("message", "message = \"what to change\"", names);
             let params = entry.texts("params");
@@ -174,14 +174,14 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
     top.finish();
 
     let schema = Schema {
-        kind: kind?.value,
-        title: name?,
-        module: module?,
-        about: about?,
         params: distinct(params, "parameter", |param| &param.name, problems),
         metrics: distinct(metrics, "metric", |metric| &metric.name, problems),
         panels: distinct(panels, "panel", |panel| &panel.name, problems),
         presets: distinct(presets, "preset", |preset| &preset.name, problems),
+        kind: kind?.value,
+        title: name?,
+        module: module?,
+        about: about?,
         formula: formula.or_else(|| Some(definitions(&form))),
         source: written?,
         notes: notes.flatten().into_iter().flatten().collect(),
@@ -195,7 +195,10 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
     match schema.checked() {
         Ok(schema) => Some((schema, form)),
         Err(error) => {
-            problems.add(Mistake::BadValue, 0..0, error.message, "");
+            // A preset may well set a parameter that does not read.
+            if all_params_read {
+                problems.add(Mistake::BadValue, 0..0, error.message, "");
+            }
             None
         }
     }

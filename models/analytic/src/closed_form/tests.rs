@@ -102,7 +102,6 @@ fn all_mistakes_are_told_at_once_with_their_places() {
     let expected = [
         (1, 1, "a lab has no `source`"),
         (8, 8, "`[[param]]` knows no `whole`"),
-        (20, 6, "nothing is called `bytes`"),
         (26, 12, "nothing is called `bandwith`"),
         (30, 21, "a value is missing at the end"),
     ];
@@ -111,6 +110,31 @@ fn all_mistakes_are_told_at_once_with_their_places() {
         assert!(found.contains(&one), "{one:?} is not in {found:#?}");
     }
     assert!(found.iter().any(|(_, _, m)| *m == "`bars` has no key `lenght`"), "{found:#?}");
+}
+
+#[test]
+fn an_entry_that_does_not_read_hides_no_other_mistake() {
+    for (from, to, expected) in [
+        (
+            "about = \"the time\"\nvalue = \"n",
+            "value = \"m",
+            "`[[metric]]` has no `about`; nothing is called `m`",
+        ),
+        ("about = \"what is sent\"", "", "`[[param]]` has no `about`"),
+        ("name = \"bytes\"", "", "`[[param]]` has no `name`; nothing is called `bytes`"),
+        ("label = \"{bytes} bytes\"", "", "`bars` has no `label`"),
+        ("[panel.bars]", "text = [{ if = \"true\" }]\n[panel.bars]", "`text` has no `words`"),
+        ("kind = \"transfer\"", "", "a lab has no `kind`"),
+    ] {
+        let text = SMALL.replace(from, to).replace("value = \"seconds\"", "value = \"secnds\"");
+        let messages: Vec<String> =
+            told(&text).into_iter().map(|(_, _, message)| message).collect();
+        assert_eq!(
+            messages.join("; "),
+            format!("{expected}; nothing is called `secnds`"),
+            "{from}"
+        );
+    }
 }
 
 #[test]

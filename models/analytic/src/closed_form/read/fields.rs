@@ -51,6 +51,12 @@ impl<'p, 's, 'i> Fields<'p, 's, 'i> {
         self.place.clone()
     }
 
+    /// The table's `name`, left in it, whether or not the rest reads; without one a name that nothing refers to.
+    pub(super) fn name(&self) -> String {
+        let name = self.table.get("name").and_then(|name| name.get_ref().as_str());
+        name.map_or_else(|| format!("unnamed_{}", self.place.start), str::to_owned)
+    }
+
     pub(super) fn has(&mut self, key: &'static str) -> bool {
         self.known.push(key);
         self.table.contains_key(key)

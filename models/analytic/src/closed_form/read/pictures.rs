@@ -1,22 +1,19 @@
 //! The pictures of a panel.
 
-use mlsys_lab::Value;
 use mlsys_lab::frame::{Better, Dimension};
 use mlsys_lab::schema::Scale;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 
 use super::super::Mistake;
 use super::super::model::{
-    Axis, Bar, CellsOf, Drawing, Each, Form, Formula, Line, Over, Picture, Piece, Places, Point,
-    Row, Stack, Start, Step, Template,
+    Axis, Bar, CellsOf, Drawing, Each, Form, Formula, Line, Picture, Piece, Places, Point, Row,
+    Stack, Start, Step, Template,
 };
 use super::fields::Fields;
 use super::formula::{self, Names};
-use super::{is_name, of_name};
-
-/// Most rows that one picture declares.
-const MAX_ROWS: usize = 64;
+use super::of_name;
+use super::rows::{loop_over, optional_rows, over_what, row, rows};
 
 /// Most panes in a row.
 const MAX_PANES: usize = 16;
@@ -35,7 +32,7 @@ pub(super) fn read(panel: &mut Fields<'_, '_, '_>, form: &Form) -> Option<Pictur
         let only_if = entry.formula("if", names);
         let words = entry.required_template("words", "words = \"a sentence\"", names);
         entry.finish();
-        instead.push((only_if, words?));
+        instead.extend(words.map(|words| (only_if, words)));
     }
     let drawing = drawing(panel, form, &mut Names::new(form), 0);
     if drawing.is_none() && instead.is_empty() {
@@ -108,8 +105,9 @@ fn panes<'i>(
         let Some(table) = owner.as_table(item, "an entry of `panes`") else { continue };
         let mut entry = Fields::new(table, "`panes`", owner.problems);
         all.extend(row(&mut entry, names, |entry, names| {
-            let title = entry.required_template("title", "title = \"a title\"", names)?;
-            Some((title, drawing(entry, form, names, depth + 1)?))
+            let title = entry.required_template("title", "title = \"a title\"", names);
+            let drawing = drawing(entry, form, names, depth + 1);
+            title.zip(drawing)
         }));
         entry.finish();
     }
@@ -121,111 +119,15 @@ fn scale(fields: &mut Fields<'_, '_, '_>) -> Scale {
     read.unwrap_or(Scale::Linear)
 }
 
-/// The rows of a picture: a list of tables under `key`, or the picture's own keys where there is but one.
-fn rows<T>(
-    fields: &mut Fields<'_, '_, '_>,
-    key: &'static str,
-    names: &mut Names<'_>,
-    mut what: impl FnMut(&mut Fields<'_, '_, '_>, &mut Names<'_>) -> Option<T>,
-) -> Vec<Row<T>> {
-    if !fields.has(key) {
-        return row(fields, names, what).into_iter().collect();
-    }
-    let tables: Vec<Spanned<DeTable<'_>>> = fields.tables(key);
-    if tables.len() > MAX_ROWS {
-        let message = format!("a picture declares at most {MAX_ROWS} entries `{key}`");
-        fields.problems.add(Mistake::TooLarge, fields.place(), message, "use `for` and `over`");
-        return Vec::new();
-    }
-    let mut all = Vec::new();
-    for table in tables {
-        let mut entry = Fields::new(table, &format!("`{key}`"), fields.problems);
-        all.extend(row(&mut entry, names, &mut what));
-        entry.finish();
-    }
-    all
-}
-
-pub(super) fn row<T>(
-    fields: &mut Fields<'_, '_, '_>,
-    names: &mut Names<'_>,
-    what: impl FnOnce(&mut Fields<'_, '_, '_>, &mut Names<'_>) -> Option<T>,
-) -> Option<Row<T>> {
-    let before = names.local.len();
-    let mut each = Vec::new();
-    for (name, over) in [("for", "over"), ("and", "in")] {
-        each.extend(loop_over(fields, name, over, names));
-    }
-    let mut set = Vec::new();
-    for (name, place, value) in fields.table("set") {
-        let text = fields.as_source(value, &format!("`{name}`"));
-        let read = text.and_then(|text| formula::formula(&text, names, fields.problems));
-        if !is_name(&name) {
-            let message = format!("`{name}` cannot be a name");
-            fields.problems.add(Mistake::BadValue, place, message, "use a-z, 0-9 and _");
-        }
-        names.local.push(name.clone());
-        set.extend(read.map(|read| (name, read)));
-    }
-    let only_if = fields.formula("if", names);
-    let sort = fields.formula("sort", names);
-    let first = fields.whole("first", MAX_ROWS);
-    let what = what(fields, names);
-    names.local.truncate(before);
-    Some(Row { each, set, only_if, sort, first, what: what? })
-}
-
-fn loop_over(
-    fields: &mut Fields<'_, '_, '_>,
-    name: &'static str,
-    over: &'static str,
-    names: &mut Names<'_>,
-) -> Option<Each> {
-    let Some(text) = fields.text(name) else {
-        if let Some(value) = fields.take(over) {
-            let message = format!("`{over}` needs a name that takes its values");
-            let help = format!("add {name} = \"n\"");
-            fields.problems.add(Mistake::MissingKey, value.span(), message, help);
-        }
-        return None;
-    };
-    if !is_name(&text.value) {
-        let message = "a name is of a-z, 0-9 and _, and begins with a letter";
-        fields.problems.add(Mistake::BadValue, text.place.clone(), message, "");
-    }
-    let list = over_what(fields, over, names);
-    names.local.push(text.value.clone());
-    Some(Each { name: text.value, over: list? })
-}
-
-fn over_what(
-    fields: &mut Fields<'_, '_, '_>,
-    key: &'static str,
-    names: &mut Names<'_>,
-) -> Option<Over> {
-    let Some(value) = fields.take(key) else {
-        fields.missing(key, &format!("{key} = [1, 2, 4], or an expression that gives a list"));
-        return None;
-    };
-    if let DeValue::Array(_) = value.get_ref() {
-        let values: Vec<Value> = fields.deserialize(value, "a list of values")?;
-        return Some(Over::Values(values));
-    }
-    let text = fields.as_text(value, &format!("`{key}`"))?;
-    formula::formula(&text, names, fields.problems).map(Over::Formula)
-}
-
 fn bars(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Drawing> {
     let unit = fields.template("unit", names);
     let scale = scale(fields);
     let rows = rows(fields, "bar", names, |entry, names| {
-        Some(Bar {
-            label: entry.required_template("label", "label = \"{n} tokens\"", names)?,
-            value: entry.required_formula("value", "value = \"an expression\"", names)?,
-            remark: entry.template("remark", names),
-            most: entry.string("most"),
-            least: entry.string("least"),
-        })
+        let label = entry.required_template("label", "label = \"{n} tokens\"", names);
+        let value = entry.required_formula("value", "value = \"an expression\"", names);
+        let remark = entry.template("remark", names);
+        let (most, least) = (entry.string("most"), entry.string("least"));
+        Some(Bar { label: label?, value: value?, remark, most, least })
     });
     Some(Drawing::Bars { unit, scale, rows })
 }
@@ -245,7 +147,8 @@ fn stacks(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Draw
     let rows = rows(fields, "stack", names, |entry, names| {
         let label = entry.required_template("label", "label = \"{n} ranks\"", names);
         let values = formulas(entry, "values", names);
-        Some(Stack { label: label?, values: values?, remark: entry.template("remark", names) })
+        let remark = entry.template("remark", names);
+        Some(Stack { label: label?, values: values?, remark })
     });
     Some(Drawing::Stacks { unit, parts, limit, note, rows })
 }
@@ -260,12 +163,11 @@ fn formulas(
         return None;
     };
     let what = format!("an entry of `{key}`");
-    let mut all = Vec::new();
-    for item in items {
+    let read = items.into_iter().map(|item| {
         let text = fields.as_source(item, &what)?;
-        all.push(formula::formula(&text, names, fields.problems)?);
-    }
-    Some(all)
+        formula::formula(&text, names, fields.problems)
+    });
+    read.collect::<Vec<_>>().into_iter().collect()
 }
 
 fn table_of(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Drawing> {
@@ -281,12 +183,11 @@ fn table_of(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Dr
             return None;
         };
         short += usize::from(items.len() != columns.len());
-        let mut cells = Vec::new();
-        for item in items {
+        let cells = items.into_iter().map(|item| {
             let text = entry.as_text(item, "an entry of `cells`")?;
-            cells.push(formula::template(&text, names, entry.problems));
-        }
-        Some(cells)
+            Some(formula::template(&text, names, entry.problems))
+        });
+        cells.collect::<Vec<_>>().into_iter().collect()
     });
     if short > 0 {
         let message =
@@ -304,14 +205,14 @@ fn scatter(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Dra
         let value = fields.take(key)?;
         let table = fields.as_table(value, "an axis")?;
         let mut entry = Fields::new(table, "an axis", fields.problems);
-        let name = entry.required_template("name", "name = \"processors\"", names)?;
+        let name = entry.required_template("name", "name = \"processors\"", names);
         let unit = entry.string("unit");
         let scale = scale(&mut entry);
         let better = entry.take("better").and_then(|value| entry.deserialize(value, "`better`"));
         entry.finish();
         let better = better.unwrap_or(Better::Neither);
         let dimension = Dimension { unit, scale, better, ..Dimension::default() };
-        Some(Axis { dimension, name })
+        Some(Axis { dimension, name: name? })
     };
     let (x, y) = (axis("x"), axis("y"));
     let mut series = Vec::new();
@@ -328,31 +229,24 @@ fn scatter(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Dra
     });
     let lines = optional_rows(fields, "line", names, |entry, names| {
         let name = entry.template("name", names);
-        let along = entry.required_text("along", "along = \"n\"")?.value;
+        let along = entry.required_text("along", "along = \"n\"");
+        let along = along.map_or_else(String::new, |text| text.value);
         let places = if entry.has("at") {
-            Places::List(Each { name: along.clone(), over: over_what(entry, "at", names)? })
+            let over = over_what(entry, "at", names);
+            over.map(|over| Places::List(Each { name: along.clone(), over }))
         } else {
             let from = entry.required_formula("from", "from = \"1\"", names);
             let to = entry.required_formula("to", "to = \"64\"", names);
             let count = entry.whole("points", MAX_PLACES).unwrap_or(49);
-            Places::Spread(from?, to?, count.max(2))
+            from.zip(to).map(|(from, to)| Places::Spread(from, to, count.max(2)))
         };
         names.local.push(along.clone());
         let x = entry.formula("x", names).or_else(|| formula::constant(&along));
         let y = entry.required_formula("y", "y = \"an expression\"", names);
         names.local.pop();
-        Some(Line { name, along, places, x: x?, y: y? })
+        Some(Line { name, along, places: places?, x: x?, y: y? })
     });
     Some(Drawing::Scatter { x: x?, y: y?, series, points, lines })
-}
-
-fn optional_rows<T>(
-    fields: &mut Fields<'_, '_, '_>,
-    key: &'static str,
-    names: &mut Names<'_>,
-    what: impl FnMut(&mut Fields<'_, '_, '_>, &mut Names<'_>) -> Option<T>,
-) -> Vec<Row<T>> {
-    if fields.has(key) { rows(fields, key, names, what) } else { Vec::new() }
 }
 
 fn cells(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Drawing> {
