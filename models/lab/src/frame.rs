@@ -303,43 +303,24 @@ impl StyledText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::Frame;
+    use crate::picture;
 
     #[test]
     fn a_blank_pixel_has_no_level() {
-        let image =
-            Image { pixels: vec![0, 7, 0, 255], label: String::new(), verdict: Verdict::Unjudged };
-        let images = Images {
-            width: 2,
-            height: 2,
-            images: vec![image.clone()],
-            blank: Some(0),
-            together: 1,
-        };
+        let image = picture::image(vec![0, 7, 0, 255], "");
+        let images = Images { blank: Some(0), ..picture::images([2, 2], vec![image.clone()]) };
         assert_eq!(images.blank_share(), 0.5);
         assert_eq!(images.level(&image, 0, 0), None);
         assert_eq!(images.level(&image, 0, 1), Some(7));
         assert_eq!(images.level(&image, 2, 0), None);
-        let full = Images { blank: None, together: 1, ..images };
+        let full = Images { blank: None, ..images };
         assert_eq!(full.blank_share(), 0.0);
         assert_eq!(full.level(&image, 1, 0), Some(0));
     }
 
     #[test]
     fn a_heat_map_with_a_gap_round_trips() {
-        let map = HeatMap {
-            columns: 2,
-            rows: 1,
-            cells: vec![0.5, f32::NAN],
-            low: 0.0,
-            high: 1.0,
-            x: (0.0, 1.0),
-            y: (0.0, 1.0),
-            column_labels: Vec::new(),
-            row_labels: Vec::new(),
-            points: Vec::new(),
-            legend: String::new(),
-        };
+        let map = picture::heat_map([1, 2], vec![0.5, f32::NAN], (0.0, 1.0), "");
         let text = serde_json::to_string(&map).unwrap();
         let read: HeatMap = serde_json::from_str(&text).unwrap();
         assert!(read.cells[0] == 0.5 && read.cells[1].is_nan(), "{text}");
@@ -347,8 +328,7 @@ mod tests {
 
     #[test]
     fn a_place_beyond_the_end_is_the_last_picture() {
-        let still =
-            |title: &str| Pane { title: title.to_owned(), frame: Frame::Text(String::new()) };
+        let still = |title| picture::pane(title, Frame::Text(String::new()));
         let film = FrameSequence { stills: vec![still("a"), still("b")], cover: 0 };
         let title = |place| film.at(place).map(|still| still.title.as_str());
         assert_eq!([title(0), title(1), title(9)], [Some("a"), Some("b"), Some("b")]);

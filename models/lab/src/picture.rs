@@ -49,11 +49,8 @@ pub fn stacks<const N: usize>(
 
 /// Rows under titles.
 pub fn table<const N: usize>(titles: [&str; N], rows: Vec<[Value; N]>) -> Frame {
-    Frame::Table(Table {
-        columns: titles.map(str::to_owned).to_vec(),
-        rows: rows.into_iter().map(Vec::from).collect(),
-        ..Table::default()
-    })
+    let rows = rows.into_iter().map(Vec::from).collect();
+    Frame::Table(Table::new(titles.map(str::to_owned).to_vec(), rows))
 }
 
 /// Points and lines between two axes; `series` names the groups of the points.
