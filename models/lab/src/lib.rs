@@ -18,7 +18,6 @@ pub mod params;
 pub mod picture;
 pub mod report;
 pub mod schema;
-pub mod steps;
 pub mod tables;
 pub mod value;
 

@@ -8,8 +8,7 @@
 use std::cmp::Ordering;
 
 use mlsys_expr::{BinaryOp, Function};
-use mlsys_lab::steps::{duration, percent};
-use mlsys_lab::value::significant;
+use mlsys_lab::value::{duration, percent, significant};
 use mlsys_lab::{Tables, Value};
 
 /// Most entries of a list.

@@ -4,7 +4,7 @@ use crate::{Counts, Diagnostic, Event, Machine, Traffic};
 use mlsys_lab::frame::kernel::{Kernel as KernelFrame, Problem, Recipe, View, Whole};
 use mlsys_lab::frame::{Pane, Span, Timeline};
 use mlsys_lab::picture::{line, log_axis, point, scatter};
-use mlsys_lab::steps::percent;
+use mlsys_lab::value::percent;
 use mlsys_lab::{Frame, Tables, Value, picture};
 
 /// Warp instructions of the timeline.
