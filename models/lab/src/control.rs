@@ -131,7 +131,7 @@ impl Control {
         done
     }
 
-    /// A detached placeholder, for the time that the real control is lent out.
+    /// A control that nothing commands, limits or stops; it takes the place of one that a nested run borrows.
     pub fn detached() -> Self {
         Self::free(Limits::default(), Arc::default())
     }

@@ -169,11 +169,6 @@ impl Series {
         Arc::make_mut(&mut self.kept).push(step, value);
     }
 
-    /// Reserves capacity.
-    pub fn reserve(&mut self, count: usize) {
-        Arc::make_mut(&mut self.kept).points.reserve_exact(count);
-    }
-
     /// The finite values with their steps.
     pub fn points(&self) -> &[(u64, f64)] {
         &self.kept.points

@@ -77,11 +77,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unknown_links_are_none() {
-        assert_eq!(Network::link("semaphore"), None);
-    }
-
-    #[test]
     fn a_network_that_carries_nothing_is_refused() {
         for (latency, bandwidth, told) in [
             (0.0, 0.0, "nothing ever arrives"),
@@ -94,6 +89,7 @@ mod tests {
             assert!(error.is_usage());
             assert!(error.to_string().contains(told), "{error}");
         }
+        assert_eq!(Network::link("semaphore"), None);
         assert_eq!(Network::FREE.seconds(1e6, 1e18), 0.0);
     }
 }
