@@ -1,5 +1,6 @@
 //! Tables of runs: what they report and draw, and of bad input the error that names the parameter and the way out.
 
+use mlsys_lab::frame::{Span, Total};
 use mlsys_lab::{DeviceId, Frame, LabError, RunData, Value};
 
 use crate::contract::{columns, lines};
@@ -90,23 +91,21 @@ fn metrics_have_the_values_of_the_table() {
 
 /// What a frame shows, a line an element, with ` ; ` between its parts.
 fn shown(frame: &Frame) -> Vec<String> {
-    let join = |parts: Vec<String>| parts.join(" ; ");
     if let Some(table) = frame.table() {
-        return table
-            .rows
-            .iter()
-            .map(|row| join(row.iter().map(Value::to_string).collect()))
-            .collect();
+        let row = |row: &Vec<Value>| row.iter().map(Value::to_string).collect::<Vec<_>>();
+        return table.rows.iter().map(|cells| row(cells).join(" ; ")).collect();
     }
     if let Some(graph) = frame.graph() {
+        let mut marks = graph.walk.iter().flat_map(|step| &step.marks);
+        assert!(marks.all(|mark| mark.value.is_finite()), "JSON has no NaN: it is a word");
         return graph.walk.iter().map(|step| step.text.clone()).collect();
     }
     let timeline = frame.timeline().expect("a table, a graph or a timeline");
-    let spans = timeline.spans.iter();
-    let span = |lane: usize, start: f64, end: f64| {
-        join(vec![timeline.lanes[lane].clone(), start.to_string(), end.to_string()])
-    };
-    spans.map(|bar| span(bar.lane, bar.start, bar.end)).collect()
+    let span =
+        |span: &Span| format!("{} ; {} ; {}", timeline.lanes[span.lane], span.start, span.end);
+    let peak = timeline.total.iter().filter_map(Total::peak);
+    let peak = peak.map(|(_, most)| format!("peak ; {most}"));
+    timeline.spans.iter().map(span).chain(peak).collect()
 }
 
 #[test]
