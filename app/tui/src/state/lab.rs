@@ -6,9 +6,8 @@ pub mod knob;
 use std::time::Duration;
 
 use mlsys_lab::device::DeviceId;
-use mlsys_lab::frame::Frame;
-use mlsys_lab::frame::kernel::Kernel;
-use mlsys_lab::params::{Given, ParamError, Params, Settings, allowed};
+use mlsys_lab::frame::{Frame, kernel::Kernel};
+use mlsys_lab::params::{ParamError, Params, Settings, allowed};
 use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::{Draw, Type};
 use mlsys_lab::tables::Tables;
@@ -67,6 +66,7 @@ pub struct RunState {
     pub rate: Rate,
 }
 
+#[derive(Default)]
 pub struct Pictures {
     /// The panels the lesson names, or all of the schema's, by index into it.
     pub panels: Vec<usize>,
@@ -126,10 +126,21 @@ impl RunStatus {
     }
 }
 
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnKernel {
+    /// The example that it began as; with another one it means nothing.
+    pub example: String,
+    pub text: String,
+}
+
 impl LabState {
     /// The parameters of the next run, knobs included.
     pub fn params(&self) -> Result<Params, Vec<ParamError>> {
-        self.resolved(&self.with_own_text(self.turned()))
+        let settings = self.turned();
+        self.resolved(&match self.own_text() {
+            Some(own) => settings.turned(self.schema, "source", own.text.as_str().into()),
+            None => settings,
+        })
     }
 
     pub(crate) fn resolved(&self, settings: &Settings) -> Result<Params, Vec<ParamError>> {
@@ -141,13 +152,11 @@ impl LabState {
     }
 
     fn turned(&self) -> Settings {
-        let mut settings = self.settings.clone();
-        for knob in &self.controls.knobs {
-            if let Some(value) = knob.value.as_ref().filter(|_| knob.is_turned()) {
-                settings = settings.turned(self.schema, &knob.name, value.clone());
-            }
-        }
-        settings
+        let knobs = self.controls.knobs.iter().filter(|knob| knob.is_turned());
+        knobs.fold(self.settings.clone(), |settings, knob| match &knob.value {
+            Some(value) => settings.turned(self.schema, &knob.name, value.clone()),
+            None => settings,
+        })
     }
 
     /// Planned steps of the run: metric `steps_planned`, else the last change during the run, else the parameter.
@@ -166,37 +175,32 @@ impl LabState {
 
     /// Makes the newest run an earlier one and the lab ready for the next.
     pub fn begin(&mut self) {
-        if !self.run.data.series.is_empty() {
+        let RunState { mut data, begun_with, replay, .. } = std::mem::take(&mut self.run);
+        if !data.series.is_empty() {
             self.others.retired += 1;
-            let name = match &self.run.replay {
-                Some(replay) => replay.origin.clone(),
-                None => format!("run {}", self.others.retired),
-            };
-            let data = std::mem::take(&mut self.run.data);
-            let values = std::mem::take(&mut self.run.begun_with);
-            earlier::keep(&mut self.others.earlier, Earlier::new(name, values, data));
+            let name = || format!("run {}", self.others.retired);
+            let name = replay.map_or_else(name, |replay| replay.origin);
+            let run = Earlier::new(name, begun_with, std::mem::take(&mut data));
+            earlier::keep(&mut self.others.earlier, run);
         }
-        self.run.replay = None;
         self.others.finished.left = None;
-        let knobs = self.controls.knobs.iter();
-        self.run.begun_with = knobs.clone().map(Knob::named_value).collect();
-        let turned = knobs.filter(|knob| knob.is_turned());
-        self.run.turned_at_start = turned.map(Knob::named_value).collect();
-        for run in &mut self.others.earlier {
-            run.relabel(&self.run.begun_with);
-        }
-        if self.schema.is_live() {
-            self.run.data = RunData::default();
-        } else {
-            // The answer to come is a moment away: until then the last one stays, so that nothing flickers.
-            self.run.superseded = true;
-        }
         self.pictures.frozen = None;
-        self.run.state = RunStatus::Running;
-        self.run.explored = self.runs_own_text() || self.is_turned();
-        self.run.elapsed = Duration::ZERO;
-        self.run.pictured = Duration::ZERO;
-        self.run.rate = Rate::default();
+        let knobs = self.controls.knobs.iter();
+        let begun_with: Vec<_> = knobs.clone().map(Knob::named_value).collect();
+        for run in &mut self.others.earlier {
+            run.relabel(&begun_with);
+        }
+        let is_live = self.schema.is_live();
+        self.run = RunState {
+            state: RunStatus::Running,
+            // The answer to come is a moment away: until then the last one stays, so that nothing flickers.
+            data: if is_live { RunData::default() } else { data },
+            superseded: !is_live,
+            turned_at_start: knobs.filter(|knob| knob.is_turned()).map(Knob::named_value).collect(),
+            begun_with,
+            explored: self.own_text().is_some() || self.is_turned(),
+            ..RunState::default()
+        };
     }
 
     pub fn chosen(&self) -> Option<usize> {
@@ -257,13 +261,9 @@ impl LabState {
     }
 
     pub fn receive(&mut self, reports: Vec<Report>) {
-        let before = match std::mem::take(&mut self.run.superseded) {
-            true => std::mem::take(&mut self.run.data),
-            false => RunData::default(),
-        };
-        for report in reports {
-            self.run.data.apply(report);
-        }
+        let (superseded, data) = (std::mem::take(&mut self.run.superseded), &mut self.run.data);
+        let before = if superseded { std::mem::take(data) } else { RunData::default() };
+        reports.into_iter().for_each(|report| self.run.data.apply(report));
         for (panel, view) in self.schema.panels.iter().zip(&mut self.pictures.views) {
             let name = panel.name.as_str();
             let (before, now) = (before.frames.get(name), self.run.data.frames.get(name));
@@ -275,6 +275,31 @@ impl LabState {
         }
         self.follow_kernel();
         self.run.rate.update(self.run.elapsed, self.run.data.step);
+    }
+
+    /// The names of those given panels that draw frames sent on request; others draw metrics.
+    pub fn pictures_of_the_lab(&self, panels: &[usize]) -> impl Iterator<Item = &'static str> {
+        let schema = self.schema;
+        let panels = panels.iter().filter_map(|&index| schema.panels.get(index));
+        panels.filter(|panel| panel.draw == Draw::Frame).map(|panel| panel.name.as_str())
+    }
+
+    /// The example that the lab runs and its text without the learner's changes; none if it runs no kernel.
+    pub fn kernel_text(&self) -> Option<(String, String)> {
+        if self.schema.kind != "kernel" {
+            return None;
+        }
+        let params = self.resolved(&self.turned()).ok()?;
+        let example = params.get("example").and_then(Value::as_str)?;
+        let given = params.get("source").and_then(Value::as_str);
+        let source = given.or_else(|| mlsys_kernel::example(example))?;
+        Some((example.to_owned(), source.to_owned()))
+    }
+
+    /// The learner's own text, where it is of the example that the knobs choose.
+    fn own_text(&self) -> Option<&OwnKernel> {
+        let own = self.own_kernel.as_ref()?;
+        self.kernel_text().filter(|(example, _)| *example == own.example).map(|_| own)
     }
 }
 
@@ -323,6 +348,7 @@ pub(super) fn lab(
     if panels.is_empty() {
         panels.extend(0..schema.panels.len());
     }
+    let views = schema.panels.iter().map(View::of).collect();
     Some(LabState {
         id: directive.id.clone(),
         title: directive.title.clone().unwrap_or_else(|| schema.title.clone()),
@@ -331,62 +357,11 @@ pub(super) fn lab(
         seed,
         controls: Controls { knobs: knobs.collect(), ..Controls::default() },
         run: RunState::default(),
-        pictures: Pictures {
-            panels,
-            chosen: 0,
-            views: schema.panels.iter().map(View::of).collect(),
-            cursor: None,
-            frozen: None,
-        },
+        pictures: Pictures { panels, views, ..Pictures::default() },
         others: OtherRuns::default(),
         debugger: None,
         own_kernel: None,
     })
-}
-
-const KIND: &str = "kernel";
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OwnKernel {
-    /// The example that it began as; with another one it means nothing.
-    pub example: String,
-    pub text: String,
-}
-
-impl LabState {
-    /// The names of those given panels that draw frames sent on request; others draw metrics.
-    pub fn pictures_of_the_lab(&self, panels: &[usize]) -> impl Iterator<Item = &'static str> {
-        let schema = self.schema;
-        let panels = panels.iter().filter_map(|&index| schema.panels.get(index));
-        panels.filter(|panel| panel.draw == Draw::Frame).map(|panel| panel.name.as_str())
-    }
-
-    /// The example that the lab runs and its text without the learner's changes; none if it runs no kernel.
-    pub fn kernel_text(&self) -> Option<(String, String)> {
-        if self.schema.kind != KIND {
-            return None;
-        }
-        let params = self.resolved(&self.turned()).ok()?;
-        let example = params.get("example").and_then(Value::as_str)?;
-        let given = params.get("source").and_then(Value::as_str);
-        let source = given.or_else(|| mlsys_kernel::example(example))?;
-        Some((example.to_owned(), source.to_owned()))
-    }
-
-    pub(super) fn runs_own_text(&self) -> bool {
-        let own = self.own_kernel.as_ref();
-        own.is_some_and(|own| self.kernel_text().is_some_and(|(example, _)| example == own.example))
-    }
-
-    /// Settings with the learner's own text over them, where there is one for the example that they choose.
-    pub(super) fn with_own_text(&self, settings: Settings) -> Settings {
-        let Some(edited) = self.own_kernel.as_ref().filter(|_| self.runs_own_text()) else {
-            return settings;
-        };
-        let mut own = Settings::new();
-        own.push("source", Given::Value(edited.text.as_str().into()));
-        settings.overlaid(&own)
-    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -415,10 +390,9 @@ mod tests {
     #[test]
     fn the_rate_is_measured_over_half_a_second() {
         let mut rate = Rate::default();
-        rate.update(Duration::ZERO, 0);
-        rate.update(Duration::from_millis(100), 50);
-        assert_eq!(rate.per_second, None);
-        rate.update(Duration::from_millis(500), 250);
-        assert_eq!(rate.per_second, Some(500.0));
+        for (millis, steps, measured) in [(0, 0, None), (100, 50, None), (500, 250, Some(500.0))] {
+            rate.update(Duration::from_millis(millis), steps);
+            assert_eq!(rate.per_second, measured);
+        }
     }
 }
