@@ -25,7 +25,7 @@ use serde_json::{Value as Json, json};
 
 pub use read::{
     RecordError, RecordedRun, RunStatus, Summary, find, find_counting, list, newest_metric, open,
-    shipped, summary, value_text,
+    shipped, summary, value_text, values,
 };
 
 use crate::outcome::RecordedOutcome;

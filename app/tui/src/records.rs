@@ -185,16 +185,19 @@ pub struct LoadedRecord {
 }
 
 /// A replay that a lab shows instead of a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replay {
     pub origin: String,
+    /// The parameters of the record: the knobs may stand elsewhere.
+    pub params: Json,
     pub speed: Speed,
     pub seconds: Option<f64>,
     pub steps: usize,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Speed {
+    #[default]
     Watch,
     Times(u32),
     ToTheEnd,
@@ -303,8 +306,7 @@ mod tests {
 
     #[test]
     fn a_replay_goes_as_fast_as_is_asked_for() {
-        let mut replay =
-            Replay { origin: String::new(), speed: Speed::Watch, seconds: Some(20.0), steps: 1000 };
+        let mut replay = Replay { seconds: Some(20.0), steps: 1000, ..Replay::default() };
         let mut seen = Vec::new();
         for _ in 0..6 {
             let interval = replay.interval(Duration::from_secs(6)).as_micros();

@@ -131,8 +131,7 @@ impl Summary {
 
     /// The parameters with their values, in the order of their names.
     pub fn values(&self) -> Vec<(&str, Value)> {
-        let value = |json: &Json| serde_json::from_value(json.clone()).ok();
-        self.params_json().filter_map(|(name, json)| Some((name, value(json)?))).collect()
+        values(&self.about["params"])
     }
 
     /// The parameters with their values as people read them, in the order of their names.
@@ -338,6 +337,13 @@ pub fn value_text(json: &Json) -> String {
         Ok(value) => short(&value.to_string()),
         Err(_) => short(&json.to_string()),
     }
+}
+
+/// Recorded parameters with their values.
+pub fn values(params: &Json) -> Vec<(&str, Value)> {
+    let value = |json: &Json| serde_json::from_value(json.clone()).ok();
+    let params = params.as_object().into_iter().flatten();
+    params.filter_map(|(name, json)| Some((name.as_str(), value(json)?))).collect()
 }
 
 /// A text in one line of at most 60 characters.

@@ -149,7 +149,9 @@ fn presets_reopen_a_labs_page() {
     let mut bench = Bench::new((120, 40));
     bench.follow(&[
         ("«probed»:train a network\n", "diverging: a step size at which"),
-        (" «trained»P", "Presets: Train a network"),
+        // The text `corpus` has no value.
+        (" «trained»e", "does: all parameters at their defaults"),
+        ("P", "Presets: Train a network"),
         ("___\n", "diverging: a step size"),
     ]);
     let lab = bench.lab();
@@ -218,8 +220,8 @@ fn a_table_and_the_knobs_of_its_entries_are_one() {
     assert_eq!(inputs(&bench), "{ w = 1, x = 5, y = 3 }");
     bench.follow(&[("", "inputs.x 5"), ("u", "inputs.x 2.25")]);
     assert_eq!(inputs(&bench), "{ x = 2.25, y = 3 }");
-    bench.keys("Ry");
     // It asks before it takes a turn back.
+    bench.keys("Ry");
     assert_eq!(inputs(&bench), "{ x = 2, y = 3 }");
 }
 

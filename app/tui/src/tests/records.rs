@@ -110,12 +110,13 @@ fn replays_do_not_count() {
         // A live knob is not heard, and the device key changes nothing about it.
         (" \t>", "does no: Set"),
         ("«end»", "recorded on cuda:0 | does nothing"),
+        ("e", "does: learning_rate = 0.5 · recorded on cuda:0 (NVIDIA H100)"),
     ]);
     let lab = bench.lab();
     assert_eq!(lab.run.state, RunStatus::Finished);
     assert!(lab.others.reference.is_none());
-    bench.keys("  ");
     // The run after it is one of one's own again, and the replay stands behind it under its name.
+    bench.keys("  ");
     let (replay, earlier) = (&bench.lab().run.replay, &bench.lab().others.earlier[0].name);
     assert!(replay.is_none() && earlier.starts_with("recorded on cuda:0"), "{earlier}");
 }
@@ -190,8 +191,8 @@ fn finished_runs_of_a_lesson_share_a_table() {
     bench.follow(&[("\t", "no run has ended here yet")]);
     bench.ran(1_256_832);
     bench.follow(&[("", "this run | one worker | 1256832")]);
-    bench.keys("<");
     // A knob turned tells runs apart.
+    bench.keys("<");
     bench.ran(777_777);
     bench.follow(&[
         ("", "1256832 | 777777"),

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use mlsys_lab::Artifact;
-use mlsys_lab::params::{Given, Params, Settings};
+use mlsys_lab::params::Params;
+use mlsys_run::record;
 use mlsys_run::storage::Export;
 use mlsys_view::export::{Source, changed, csv::csv, svg};
 
@@ -69,14 +70,21 @@ impl App {
     fn source(&self, page: &Page, lab: &LabState) -> Source {
         let mut devices = self.hardware.devices.iter().flatten();
         let device = devices.find(|info| Some(info.id) == lab.run.device);
-        let params = began_with(lab);
         let live = lab.schema.is_live();
-        Source {
+        let source = Source {
             lesson: Some(page.lesson.front.id.to_string()),
-            changed: changed(lab.schema, params.iter().flat_map(Params::iter)),
+            changed: changed(lab.schema, lab.run.begun_params.iter().flat_map(Params::iter)),
             seed: live.then(|| lab.seed.to_string()),
             device: device.filter(|_| live).map(|info| format!("{} ({})", info.name, info.id)),
             remark: None,
+        };
+        let Some(replay) = &lab.run.replay else { return source };
+        let params = record::values(&replay.params);
+        Source {
+            changed: changed(lab.schema, params.iter().map(|(name, value)| (*name, value))),
+            seed: replay.params["seed"].as_u64().map(|seed| seed.to_string()),
+            remark: Some(replay.origin.clone()),
+            ..source
         }
     }
 
@@ -109,13 +117,4 @@ impl App {
             Err(why) => self.screen.notice = Some(why.to_string()),
         }
     }
-}
-
-/// The parameters of the run on the screen: knobs may have been turned since.
-fn began_with(lab: &LabState) -> Option<Params> {
-    let mut knobs = Settings::new();
-    for (name, value) in &lab.run.begun_with {
-        knobs.push(name, Given::Value(value.clone()));
-    }
-    lab.resolved(&lab.settings.clone().overlaid(&knobs)).ok()
 }

@@ -105,11 +105,11 @@ impl App {
         let Some(lab) = page.labs.get_mut(wanted.lab) else { return };
         lab.begin();
         lab.run.explored = false;
-        lab.run.device = None;
         let Ok(params) = lab.params() else { return };
         let steps = data.series.values().map(|series| series.points().len() + series.gaps().len());
         let replay = Replay {
             origin: wanted.entry.origin(),
+            params: wanted.entry.params.clone(),
             speed: Speed::Watch,
             seconds: wanted.entry.seconds,
             steps: steps.max().unwrap_or(0),
