@@ -12,6 +12,7 @@ mod screens;
 mod steering;
 mod stepping;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,7 +26,6 @@ use mlsys_view::glyphs::{GlyphSet, Glyphs};
 use mlsys_view::theme::{Background, ColorDepth, Look, Theme};
 use ratatui::backend::TestBackend;
 use ratatui::prelude::*;
-
 use unicode_width::UnicodeWidthStr;
 
 use super::key::Key;
@@ -253,34 +253,37 @@ impl Bench {
         rows(&self.buffer()).join("\n")
     }
 
-    /// Types the keys of each row; then all that stands between ` | ` behind them holds: a text is on the screen or,
-    /// after `no: `, is not; after `does: ` and `does no: ` it is part of the effects that were asked for, `does nothing`
-    /// means none; keys go to the place after `at: `; a run goes on, or none, at `busy` and `idle`; the screen is that of a file at `looks`; `animation` and
-    /// `clock` are those of the shown picture and its debugger.
+    /// Types the keys of each row, then looks at all that stands between ` | ` behind them; a row that fails does not
+    /// end the script. A text is on the screen or, after `no: `, is not; after `does: ` and `does no: ` it is part of the
+    /// effects that were asked for, `does nothing` means none; keys go to the place after `at: `; a run goes on, or none,
+    /// at `busy` and `idle`; the screen is that of a file at `looks: `; `animation: ` and `clock: ` are those of the shown
+    /// picture and its debugger.
     #[track_caller]
     pub fn follow(&mut self, rows: &[(&str, &str)]) {
-        for (keys, expected) in rows {
-            let effects = format!("{:?}", self.keys(keys));
-            for text in expected.split(" | ") {
-                let (kind, rest) = text.split_once(": ").unwrap_or((text, ""));
-                match kind {
-                    "no" => self.hides(rest),
-                    "does" => assert!(effects.contains(rest), "{keys:?} does {effects}"),
-                    "does no" => assert!(!effects.contains(rest), "{keys:?} does {effects}"),
-                    "does nothing" => assert_eq!(effects, "[]", "{keys:?}"),
-                    "looks" => self.compare(rest),
-                    "at" => assert_eq!(self.app.place().word(), rest, "{keys:?}"),
-                    "animation" => {
-                        assert_eq!(format!("{:?}", self.app.animation()), rest, "{keys:?}")
-                    }
-                    "clock" => {
-                        let clock = self.lab().debugger.as_ref().unwrap().clock();
-                        assert_eq!(clock.to_string(), rest, "{keys:?}");
-                    }
-                    "busy" => assert!(self.app.session.active.is_some(), "{keys:?}"),
-                    "idle" => assert!(self.app.session.active.is_none(), "{keys:?}"),
-                    _ => self.shows(text),
+        let fails = |row: &&(&str, &str)| catch_unwind(AssertUnwindSafe(|| self.row(row))).is_err();
+        let failed: Vec<_> = rows.iter().filter(fails).collect();
+        assert!(failed.is_empty(), "failed as said above: {failed:?}");
+    }
+
+    fn row(&mut self, (keys, expected): &(&str, &str)) {
+        let effects = format!("{:?}", self.keys(keys));
+        for text in expected.split(" | ") {
+            let (kind, rest) = text.split_once(": ").unwrap_or((text, ""));
+            match kind {
+                "no" => self.hides(rest),
+                "does" => assert!(effects.contains(rest), "{keys:?} does {effects}"),
+                "does no" => assert!(!effects.contains(rest), "{keys:?} does {effects}"),
+                "does nothing" => assert_eq!(effects, "[]", "{keys:?}"),
+                "looks" => self.compare(rest),
+                "at" => assert_eq!(self.app.place().word(), rest, "{keys:?}"),
+                "animation" => assert_eq!(format!("{:?}", self.app.animation()), rest, "{keys:?}"),
+                "clock" => {
+                    let clock = self.lab().debugger.as_ref().unwrap().clock();
+                    assert_eq!(clock.to_string(), rest, "{keys:?}");
                 }
+                "busy" => assert!(self.app.session.active.is_some(), "{keys:?}"),
+                "idle" => assert!(self.app.session.active.is_none(), "{keys:?}"),
+                _ => self.shows(text),
             }
         }
     }

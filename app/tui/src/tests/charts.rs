@@ -100,8 +100,8 @@ fn earlier_runs_are_named_by_what_differs() {
     let mut bench = Bench::at_chart((120, 40));
     bench.follow(&[("", "validation_loss"), (" ", "a loss, earlier | 1 run 1")]);
     let mut bench = Bench::at_chart((120, 40));
-    bench.keys("\t\t> ");
     // The second run has another learning rate, the third another width too.
+    bench.keys("\t\t> ");
     bench.learn(0.6, 400);
     bench.shows("1 run 1: learning_rate 0.01");
     bench.keys("_> ");

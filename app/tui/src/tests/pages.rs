@@ -103,7 +103,7 @@ fn commands_are_found_by_some_letters_and_done() {
 fn refused_commands_change_nothing_and_say_why() {
     Bench::in_lesson((120, 40)).follow(&[
         (":stop", "nothing is running"),
-        ("\n", "nothing is running | at: palette"),
+        ("\n", "\n nothing is running | at: palette"),
         ("\u{1b}x", "nothing is running"),
         ("R", "nothing to reset"),
         ("h", "hints belong to questions"),

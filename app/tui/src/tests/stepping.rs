@@ -274,7 +274,7 @@ fn a_key_ends_a_long_search() {
 #[test]
 fn knobs_keep_the_debugger_position() {
     let mut bench = at_lab((120, 40), 0);
-    // Back to the knobs, and one more element.
+    // Five steps, back to the knobs, and one more element.
     let effects = bench.keys(".....V\t\t>");
     run(&mut bench, effects);
     assert!(walk(&bench).total() > 18);
