@@ -42,7 +42,7 @@ pub enum Message {
     Background(Background),
     Probed(Vec<DeviceInfo>),
     Measured(Peaks),
-    /// A run has something to say after a time; the run tells late news of an ended one apart.
+    /// The reports of a run since the last ones, and how long it has run; those of a run that is no longer active are dropped.
     Reports {
         run: u64,
         reports: Vec<Report>,

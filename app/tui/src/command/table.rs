@@ -282,9 +282,9 @@ pub const TABLE: &[Binding] = table! {
     Move(Down): [Down, Ctrl('n')] in LISTS, rank Rare =>
         "down", "mark the entry below, or go to the next match";
     Move(PageUp): [PageUp] in LISTS, rank Rare =>
-        "page up", "mark an entry one screen further";
+        "page up", "mark the entry half a screen above";
     Move(PageDown): [PageDown] in LISTS, rank Rare =>
-        "page down", "mark an entry one screen further";
+        "page down", "mark the entry half a screen below";
     Records: [Char('r')] in &[Text, Lab, Picture, Records], needs [Lab], rank Rare =>
         "recorded",
         "list recorded runs of this lab, to draw one behind the curves or to replay it; or close the list";
