@@ -279,14 +279,10 @@ fn turn<S: SteppedLab>(
     Ok(())
 }
 
-pub(crate) fn point(run: &mut Run<'_>, name: &str, step: u64, value: f64) {
-    run.sink.report(Report::Point { name: name.into(), step, value });
-}
-
 /// Reports one value of a series, if there is one.
-pub(crate) fn known_point(run: &mut Run<'_>, name: &str, step: u64, value: Option<f64>) {
-    if let Some(value) = value {
-        point(run, name, step, value);
+pub(crate) fn point(run: &mut Run<'_>, name: &str, step: u64, value: impl Into<Option<f64>>) {
+    if let Some(value) = value.into() {
+        run.sink.report(Report::Point { name: name.into(), step, value });
     }
 }
 

@@ -28,7 +28,7 @@ use self::front::Tradeoff;
 use self::measure::chip;
 use self::space::{Candidate, Method, Proposals, Scored};
 use crate::roof::Roof;
-use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, known, known_point, point};
+use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, known, point};
 
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?
@@ -249,8 +249,8 @@ impl Session {
             tried.map(|tried| tried.accuracy).reduce(f64::max)
         };
         let mut within = self.tried.iter().filter(|tried| !tried.is_over_budget);
-        known_point(run, "best_accuracy", step, best(&mut self.tried.iter()));
-        known_point(run, "best_within_budget", step, best(&mut within));
+        point(run, "best_accuracy", step, best(&mut self.tried.iter()));
+        point(run, "best_within_budget", step, best(&mut within));
         let places = self.tried.iter();
         let places = places.map(|of| Tradeoff { latency: of.by_yardstick, accuracy: of.accuracy });
         let places: Vec<Tradeoff> = places.collect();

@@ -29,7 +29,7 @@ use self::exact::RandomInputs;
 use self::tiles::{AttentionMask, Tiling};
 use self::variants::{Comparison, Hidden, Inputs, Probe, TIMED, TimedLength, VARIANTS};
 use crate::sizes::sizes;
-use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, known_point, point};
+use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, point};
 
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?
@@ -298,9 +298,9 @@ impl Session {
         let step = self.swept.len() as u64 + 1;
         point(run, "length", step, found.sequence as f64);
         for ((variant, seconds), bytes) in TIMED.iter().zip(found.seconds).zip(found.bytes) {
-            known_point(run, &format!("{variant}_seconds"), step, seconds);
+            point(run, &format!("{variant}_seconds"), step, seconds);
             let bytes = bytes.map(|bytes| bytes as f64);
-            known_point(run, &format!("{variant}_bytes"), step, bytes);
+            point(run, &format!("{variant}_bytes"), step, bytes);
         }
         self.swept.push(found);
         let at = (step, FrameTrigger::Running);

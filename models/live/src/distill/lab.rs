@@ -24,7 +24,7 @@ use mlsys_nn::{baseline, divergence};
 use serde::Deserialize;
 
 use self::panels::HeldOut;
-use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, known_point};
+use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, point};
 
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?
@@ -186,7 +186,7 @@ impl SteppedLab for Session {
             ("missing_class_accuracy", missing),
             ("label_only_missing_class_accuracy", label_only_missing),
         ] {
-            known_point(run, name, step, value);
+            point(run, name, step, value);
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use mlsys_nn::train::{Knobs, Timing};
 
 use super::Session;
 use super::panels::Subject;
-use crate::stepped::{known, known_point, point};
+use crate::stepped::{known, point};
 
 impl Session {
     /// Reads and reports the losses that are still on the device.
@@ -78,7 +78,7 @@ impl Session {
                 ("flops_per_second", Some(flops)),
                 ("mfu", self.peak.map(|peak| flops / peak)),
             ] {
-                known_point(run, name, step, value);
+                point(run, name, step, value);
             }
         }
         if self.knobs.timing == Timing::Phases {
@@ -105,7 +105,7 @@ impl Session {
             ("accuracy", Some(accuracy)),
             ("validation_accuracy", Some(held_out.accuracy)),
         ] {
-            known_point(run, name, self.steps.done, value);
+            point(run, name, self.steps.done, value);
         }
     }
 
