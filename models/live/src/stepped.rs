@@ -77,10 +77,7 @@ pub(crate) trait SteppedLab {
 
     fn has_next(&self) -> bool;
 
-    /// The knobs as parameters give them.
-    ///
-    /// # Errors
-    /// If they contradict one another, or memory cannot hold what they ask for.
+    /// The knobs as parameters give them; an error if they contradict one another or exceed the memory.
     fn read(&self, params: &Params) -> Result<Self::Knobs, LabError>;
 
     /// Takes new knobs, which apply from the next step.
@@ -128,7 +125,6 @@ impl Steps {
         self.divergence
     }
 
-    /// See [`DivergenceCheck::begin_anew`].
     pub(crate) fn begin_anew(&mut self) {
         self.checks.iter_mut().for_each(DivergenceCheck::begin_anew);
     }
@@ -151,7 +147,7 @@ impl Steps {
 
     /// Why the loss of that index means that the run has diverged, if it does.
     pub(crate) fn judge_loss(&mut self, index: usize, loss: f64) -> Option<&'static str> {
-        self.checks.get_mut(index)?.judge(loss)
+        self.checks[index].judge(loss)
     }
 
     /// Ends the run, once: at this step it was found that it has diverged.
@@ -170,9 +166,6 @@ impl Steps {
 }
 
 /// Runs from opening to the last report.
-///
-/// # Errors
-/// If the run failed.
 pub(crate) fn run<S: SteppedLab>(
     schema: &Schema,
     run: &mut Run<'_>,
@@ -237,14 +230,12 @@ fn end<S: SteppedLab>(run: &mut Run<'_>, session: &mut S) -> Result<(), StepErro
     if steps.divergence.is_none() && steps.recorded < steps.done {
         session.record(run)?;
     }
-    let finished = session.finish(run);
-    let drawn = session.draw(run, FrameTrigger::Final);
-    finished.and(drawn)
+    // Both, whether or not the first fails.
+    session.finish(run).and(session.draw(run, FrameTrigger::Final))
 }
 
-/// Turns knobs one by one and reports each; what they are now takes effect with the next step. A knob that contradicts the
-/// others, or that the memory cannot hold, keeps its value, and a notice says why: a run does not end because a knob
-/// passed through a value that it cannot have.
+/// Turns knobs one by one and reports each. A knob that contradicts the others or exceeds the memory keeps its value, and
+/// a notice says why: a run does not end because a knob passed through a value that it cannot have.
 fn turn<S: SteppedLab>(
     schema: &Schema,
     run: &mut Run<'_>,
@@ -263,8 +254,8 @@ fn turn<S: SteppedLab>(
                 run.sink.report(Report::Change(Change { step, name, value }));
             }
             Err(error) => {
-                let why = if let LabError::Failed { reason, .. } = &error {
-                    reason.clone()
+                let why = if let LabError::Failed { reason, .. } = error {
+                    reason
                 } else {
                     error.to_string()
                 };
@@ -272,11 +263,9 @@ fn turn<S: SteppedLab>(
             }
         }
     }
-    if let Some(knobs) = turned {
-        session.steps().begin_anew();
-        session.turn(run, knobs)?;
-    }
-    Ok(())
+    let Some(knobs) = turned else { return Ok(()) };
+    session.steps().begin_anew();
+    session.turn(run, knobs)
 }
 
 /// Reports one value of a series, if there is one.
@@ -313,25 +302,16 @@ pub(crate) fn draw<P: Copy, F: Into<Option<Frame>>>(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicBool, Ordering};
-    use std::sync::mpsc;
-
-    use mlsys_lab::control::{Command, Limits, StopReason};
-    use mlsys_lab::{Control, DeviceId, Lab, RunData};
-
     use super::*;
-    use crate::mixed_precision;
-    use crate::trial::{params, turn};
+    use crate::trial::{Then, answered, try_run, turned};
     use mlsys_distributed::transport::CommError;
+    use mlsys_lab::control::StopReason;
 
     #[derive(Default)]
     struct Counting {
         steps: Steps,
         wanted: u64,
-        /// Ends the run from outside within the step after this many.
-        ended_in: Option<(u64, Arc<AtomicBool>)>,
-        broken_in: Option<u64>,
+        is_broken: bool,
     }
 
     impl SteppedLab for Counting {
@@ -346,10 +326,9 @@ mod tests {
         }
 
         fn read(&self, params: &Params) -> Result<u64, LabError> {
-            match params.size("steps")? as u64 {
-                7 => Err(LabError::contradiction(["steps"], "7 cannot be")),
-                steps => Ok(steps),
-            }
+            let steps = params.size("steps")? as u64;
+            let wrong = LabError::contradiction(["steps"], "7 cannot be");
+            if steps == 7 { Err(wrong) } else { Ok(steps) }
         }
 
         fn turn(&mut self, _: &mut Run<'_>, steps: u64) -> Result<(), StepError> {
@@ -357,15 +336,13 @@ mod tests {
             Ok(())
         }
 
-        fn advance(&mut self, _: &mut Run<'_>) -> Result<(), StepError> {
-            if let Some((step, stop)) = &self.ended_in
-                && *step == self.steps.done
-            {
-                stop.store(true, Ordering::Relaxed);
-                return Err(StepError::Stopped);
-            }
-            if self.broken_in == Some(self.steps.done) {
+        fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+            if self.is_broken {
                 return Err(CommError::Failed("gave no numbers".to_owned()).into());
+            }
+            point(run, "loss", self.steps.done + 1, 1.0);
+            if run.control.interrupted() {
+                return Err(StepError::Stopped);
             }
             self.steps.done += 1;
             Ok(())
@@ -376,44 +353,26 @@ mod tests {
         }
 
         fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
+            assert!(!self.is_broken, "a failed run has no results");
             run.scalar("finished_after", self.steps.done as i64);
             Ok(())
         }
     }
 
-    fn five() -> Counting {
-        Counting { wanted: 5, ..Counting::default() }
-    }
-
-    /// What a run of it said, whether it failed, and why it ended early.
-    fn ran(
-        orders: &[Command],
-        open: impl FnOnce(&Arc<AtomicBool>) -> Result<Counting, StepError>,
-    ) -> (RunData, Result<(), LabError>, Option<StopReason>) {
-        let lab = mixed_precision::lab().unwrap();
-        let (sender, receiver) = mpsc::channel();
-        for order in orders {
-            sender.send(order.clone()).unwrap();
-        }
-        let stop = Arc::<AtomicBool>::default();
-        let mut data = RunData::default();
-        let mut run = Run {
-            params: params(&lab, &["steps=100"]),
-            device: DeviceId::CPU,
-            sink: &mut data,
-            control: Control::steered(receiver, Limits::default(), Arc::clone(&stop)),
+    fn counting(is_broken: bool) -> LiveLab {
+        let open = move |run: &mut Run<'_>| {
+            run.status("opening");
+            let stopped = run.control.interrupted().then_some(StepError::Stopped);
+            stopped.map_or(Ok(Counting { wanted: 5, is_broken, ..Counting::default() }), Err)
         };
-        let ended = super::run(lab.schema(), &mut run, |_| open(&stop));
-        let reason = run.control.stop_reason();
-        (data, ended, reason)
+        let schema = include_str!("mixed_precision/lab.toml");
+        LiveLab::new(schema, move |schema, run| super::run(schema, run, open)).unwrap()
     }
 
     #[test]
     fn an_invalid_knob_keeps_its_value() {
-        let steps = |value| turn("steps", Value::Int(value));
-        let orders = [Command::Pause, Command::Step(2), steps(7), steps(2)];
-        let (data, ended, _) = ran(&orders, |_| Ok(five()));
-        assert!(ended.is_ok());
+        let knobs = [7, 2].map(|steps| (2, "steps", Value::Int(steps)));
+        let data = turned(&counting(false), &[], &knobs);
         assert!(data.notices[0].starts_with("steps stays what it was"));
         assert_eq!(data.changes.len(), 1);
         assert_eq!(data.metric("steps_done"), Some(Value::Int(2)));
@@ -422,25 +381,19 @@ mod tests {
 
     #[test]
     fn stopping_is_no_failure() {
-        let (data, ended, reason) =
-            ran(&[], |stop| Ok(Counting { ended_in: Some((3, Arc::clone(stop))), ..five() }));
-        assert!(ended.is_ok());
-        assert_eq!(reason, Some(StopReason::Asked));
+        let stopped = |is_due: fn(&Report) -> bool| {
+            answered(&counting(false), &[], |of| if is_due(of) { Then::Stop } else { Then::On })
+        };
+        let (data, reason) = stopped(|of| matches!(of, Report::Point { step: 4, .. }));
+        let (unopened, unopened_reason) = stopped(|of| matches!(of, Report::Status(_)));
+        assert_eq!([reason, unopened_reason], [Some(StopReason::Asked); 2]);
         assert_eq!(data.metric("finished_after"), Some(Value::Int(3)));
-        let (data, ended, reason) = ran(&[], |stop| {
-            stop.store(true, Ordering::Relaxed);
-            Err(StepError::Stopped)
-        });
-        assert!(ended.is_ok());
-        assert_eq!(reason, Some(StopReason::Asked));
-        assert_eq!(data.metric("finished_after"), None);
+        assert_eq!(unopened.metric("finished_after"), None);
     }
 
     #[test]
     fn a_device_without_results_fails_the_run() {
-        let (data, ended, _) = ran(&[], |_| Ok(Counting { broken_in: Some(1), ..five() }));
-        let said = ended.unwrap_err().to_string();
-        assert_eq!(said, "the run failed on cpu: the run gave no numbers");
-        assert_eq!(data.metric("finished_after"), None);
+        let error = try_run(&counting(true), &[]).unwrap_err();
+        assert_eq!(error.to_string(), "the run failed on cpu: the run gave no numbers");
     }
 }
