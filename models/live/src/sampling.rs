@@ -44,12 +44,6 @@ pub(crate) fn draw(probabilities: &[f64], stream: &mut Stream) -> usize {
     probabilities.iter().rposition(|share| *share > 0.0).unwrap_or(0)
 }
 
-/// The place of the largest of some numbers, the first of equals; a number before it that is NaN keeps its place.
-pub(crate) fn first_largest(numbers: &[f32]) -> usize {
-    let better = |best: usize, at: usize| if numbers[at] > numbers[best] { at } else { best };
-    (1..numbers.len()).fold(0, better)
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;

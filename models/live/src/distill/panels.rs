@@ -11,7 +11,7 @@ use mlsys_nn::networks::{Activation, Network};
 use mlsys_nn::train::{EvaluationSet, data_error};
 
 use super::{CLASSES, Session, Student, only_images};
-use crate::sampling::first_largest;
+use crate::sampling::likeliest;
 use crate::train::confusion;
 
 const SHOWN: usize = 12;
@@ -65,7 +65,7 @@ impl HeldOut {
         // With a digit missing, an image of another one: only those can tell the student of it.
         let candidates = (0..examples.len().min(LOOKED_AT)).filter(|&index| {
             let label = examples.labels[index];
-            let right = first_largest(&logits[index * CLASSES..][..CLASSES]);
+            let right = likeliest(&logits[index * CLASSES..][..CLASSES]);
             missing != Some(label) && usize::try_from(label) == Ok(right)
         });
         let telling = candidates.min_by(|a, b| {

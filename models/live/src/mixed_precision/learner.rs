@@ -260,7 +260,7 @@ pub(super) fn gradient(
     Ok((value.first().map_or(f64::NAN, |loss| f64::from(*loss)), row))
 }
 
-/// `[batch, inputs]` to logits `[batch, outputs]`, each layer's outputs rounded; before relu that is the same.
+/// `[batch, inputs]` to logits `[batch, outputs]`, each layer's outputs rounded: as good before relu as after it.
 pub(super) fn forward(
     mlp: &Mlp,
     x: Tensor<2>,

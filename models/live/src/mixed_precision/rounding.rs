@@ -4,7 +4,7 @@
 use mlsys_nn::random::Stream;
 use mlsys_sim::formats::Format;
 
-use crate::sampling::first_largest;
+use crate::sampling::likeliest;
 
 pub(super) struct Layers<'a> {
     /// Inputs and outputs of each, from the input on.
@@ -57,8 +57,8 @@ impl Layers<'_> {
     pub(super) fn classes(&self, inputs: &[f32], rows: usize, rounder: &mut Rounder) -> Vec<i32> {
         let all = self.forward(inputs, rows, rounder);
         let classes = self.sizes.last().map_or(1, |[_, outputs]| *outputs);
-        let likeliest = |row: &[f32]| first_largest(row) as i32;
-        all.last().map_or_else(Vec::new, |logits| logits.chunks(classes).map(likeliest).collect())
+        let class = |row: &[f32]| likeliest(row) as i32;
+        all.last().map_or_else(Vec::new, |logits| logits.chunks(classes).map(class).collect())
     }
 
     /// The mean loss of a batch, and the gradient of `scale` times it.

@@ -12,7 +12,7 @@ use mlsys_nn::train::evaluate::{EvaluationSet, probabilities};
 use mlsys_nn::train::trainer::Trainer;
 
 use super::text_panels::{Reading, Writing};
-use crate::sampling::first_largest;
+use crate::sampling::likeliest;
 
 pub(super) struct Pictures {
     held_out: EvaluationSet,
@@ -194,7 +194,7 @@ impl Samples {
         let image = |(index, probabilities): (usize, &[f32])| {
             let pixels = self.examples.input(index).iter();
             let pixels = pixels.map(|&pixel| (255.0 * pixel).round() as u8).collect();
-            judged_image(pixels, first_largest(probabilities), self.examples.labels[index])
+            judged_image(pixels, likeliest(probabilities), self.examples.labels[index])
         };
         let edge = self.examples.features.isqrt();
         let shown = predicted.chunks(classes).enumerate().map(image).collect();

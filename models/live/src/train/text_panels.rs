@@ -10,7 +10,7 @@ use mlsys_nn::flat_params::values;
 use mlsys_nn::networks::{ForwardTrace, Network, Transformer};
 use mlsys_nn::random::Stream;
 
-use crate::sampling::{draw, first_largest};
+use crate::sampling::{draw, likeliest};
 
 const READ: usize = 16;
 /// Positions of the table, the last ones read.
@@ -98,7 +98,7 @@ impl Reading {
         let rows = (first..self.tokens.len()).map(|position| {
             let name = |token: i32| Value::from(self.vocabulary.label(token));
             let guesses = after.iter().map(|stream| {
-                let likely = first_largest(&stream[position]);
+                let likely = likeliest(&stream[position]);
                 let label = self.vocabulary.label(likely as i32);
                 Value::from(format!("{label} {:.2}", stream[position][likely]))
             });
