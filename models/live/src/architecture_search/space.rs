@@ -264,6 +264,8 @@ mod tests {
     fn every_method_tries_all_once_and_ends() {
         for method in [Method::Random, Method::Evolution, Method::Exhaustive] {
             let mut tried = names(&search(method, 3, 100));
+            let other = names(&search(method, 4, 100));
+            assert_eq!(tried == other, method == Method::Exhaustive, "{method:?}");
             tried.sort();
             tried.dedup();
             assert_eq!(tried.len(), 72, "{method:?}");

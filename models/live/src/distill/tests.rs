@@ -39,22 +39,20 @@ fn without_a_soft_share_the_teacher_changes_no_bit() {
     let learned = data::load(&setup.teacher().unwrap().data).unwrap().train;
     let learned = only_images(learned).unwrap();
     let transfer = shown(&learned, None, 200);
-    let shown = TrainingSet {
-        labelled: shown(&learned, None, 100),
-        logits: (0..200 * 10).map(|i| (i % 7) as f32).collect(),
-        transfer,
-    };
-    let device = Device::flex();
-    let trained = |soft: f64| {
-        let mut student = Student::new(&setup, &shown, DeviceId::CPU, &device);
+    let labelled = shown(&learned, None, 100);
+    let mut shown = TrainingSet { labelled, transfer, logits: Vec::new() };
+    let mut trained = |soft: f64, answers: usize| {
+        shown.logits = (0..200 * 10).map(|i| (i % answers) as f32).collect();
+        let mut student = Student::new(&setup, &shown, DeviceId::CPU, &Device::flex());
         for _ in 0..5 {
             student.step(&shown, soft, &knobs);
         }
         flat_params::weights(&student.network()).unwrap()
     };
-    let alone = trained(0.0);
-    assert_eq!(trained(knobs.soft_weight), alone);
-    assert_ne!(trained(0.5), alone);
+    let alone = trained(knobs.soft_weight, 7);
+    assert_eq!(trained(knobs.soft_weight, 3), alone);
+    assert_ne!(trained(0.5, 7), trained(0.5, 3));
+    assert_ne!(trained(0.5, 7), alone);
 }
 
 #[test]
