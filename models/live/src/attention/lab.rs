@@ -70,8 +70,8 @@ impl Setup {
         Ok(Self { sweep: lengths(params)?, ..params.read()? })
     }
 
-    fn full_mask(&self) -> AttentionMask {
-        AttentionMask { causal: self.causal, window: None }
+    fn mask(&self, window: Option<usize>) -> AttentionMask {
+        AttentionMask { causal: self.causal, window }
     }
 
     /// `[heads, sequence, width]`.
@@ -79,25 +79,21 @@ impl Setup {
         [self.heads, sequence, self.width]
     }
 
-    fn longest(&self) -> usize {
-        self.sweep.iter().copied().fold(self.sequence, usize::max)
-    }
-
     /// Bytes that the run takes at most: scores, exponentials, a mask spread over all heads, inputs and results.
     fn bytes(&self) -> u64 {
-        let [heads, n, d] = self.shape(self.longest()).map(|x| x as u64);
+        let longest = self.sweep.iter().copied().fold(self.sequence, usize::max);
+        let [heads, n, d] = self.shape(longest).map(|x| x as u64);
         4 * (4 * heads * n * n + 16 * heads * n * d)
     }
 
-    /// 4 * heads * N²: one matrix of scores a head.
-    fn naive_score_bytes(&self, sequence: usize) -> u64 {
-        4 * self.heads as u64 * (sequence as u64).pow(2)
-    }
-
-    /// 4 * heads * (d² + d): what causal linear attention keeps of all earlier tokens, a sum of products and one of features.
-    fn linear_state_bytes(&self) -> u64 {
-        let d = self.width as u64;
-        4 * self.heads as u64 * (d * d + d)
+    /// Bytes that each way of [`TIMED`] keeps besides inputs and outputs:
+    /// - with stored scores one matrix of them a head;
+    /// - by tiles the scores of one tile, and a maximum and a sum of each of its rows;
+    /// - with the linear kernel, causal, a sum of products and one of features of all earlier tokens, a head.
+    fn kept_bytes(&self, knobs: &Knobs, sequence: usize) -> [u64; 3] {
+        let [heads, n, d] = self.shape(sequence).map(|x| x as u64);
+        let [rows, columns] = [knobs.tiling.rows as u64, knobs.tiling.columns as u64];
+        [4 * heads * n * n, 4 * rows * columns + 8 * rows, 4 * heads * (d * d + d)]
     }
 
     /// Elements of one head that each way of [`VARIANTS`] moves:
@@ -108,36 +104,24 @@ impl Setup {
     fn accesses(&self, knobs: &Knobs) -> [u64; 4] {
         let [_, n, d] = self.shape(self.sequence).map(|x| x as u64);
         let bands = n.div_ceil(knobs.tiling.rows as u64);
-        let tiles = knobs.tiling.tiles(self.sequence, self.window_mask(knobs));
+        let tiles = knobs.tiling.tiles(self.sequence, self.mask(Some(knobs.window)));
         let keys: u64 = tiles.map(|tile| tile.keys.len() as u64).sum();
         [4 * n * d + 4 * n * n, 2 * n * d * (1 + bands), 2 * n * d + 2 * d * keys, 4 * n * d]
-    }
-
-    fn window_mask(&self, knobs: &Knobs) -> AttentionMask {
-        AttentionMask { causal: self.causal, window: Some(knobs.window) }
     }
 }
 
 impl Knobs {
     fn read(params: &Params) -> Result<Self, LabError> {
         let (knobs, sequence) = (params.read::<Self>()?, params.size("sequence")?);
-        let tiling = knobs.tiling;
-        let tiles = tiling.count(sequence);
+        let (Tiling { rows, columns }, tiles) = (knobs.tiling, knobs.tiling.count(sequence));
         if tiles > MOST_TILES {
             let message = format!(
-                "{sequence} tokens in tiles of {} x {} make {tiles} tiles, more than the {MOST_TILES} that are computed one by one; make the tiles larger or the sequence shorter",
-                tiling.rows, tiling.columns
+                "{sequence} tokens in tiles of {rows} x {columns} make {tiles} tiles, more than the {MOST_TILES} that are computed one by one; make the tiles larger or the sequence shorter"
             );
             let params = ["tile_rows", "tile_columns", "sequence"];
             return Err(LabError::contradiction(params, message));
         }
         Ok(knobs)
-    }
-
-    /// 4 * tile_rows * tile_columns for the scores of a tile, and a maximum and a sum of each row.
-    fn tiled_score_bytes(&self) -> u64 {
-        let [rows, columns] = [self.tiling.rows as u64, self.tiling.columns as u64];
-        4 * rows * columns + 8 * rows
     }
 }
 
@@ -208,10 +192,11 @@ impl Session {
         }
         run.scalar("non_finite_without_max", self.compared.non_finite as i64);
         let [heads, n, d] = setup.shape(setup.sequence).map(|x| x as u64);
+        let [scores, tile, _] = setup.kept_bytes(knobs, setup.sequence);
         let [stored, by_tiles, ..] = setup.accesses(knobs);
         for (name, value) in [
-            ("naive_score_bytes", setup.naive_score_bytes(setup.sequence)),
-            ("tiled_score_bytes", knobs.tiled_score_bytes()),
+            ("naive_score_bytes", scores),
+            ("tiled_score_bytes", tile),
             // Two products, q kᵀ and shares times v, without what a causal mask saves.
             ("softmax_flops", 4 * heads * n * n * d),
             ("linear_flops", 4 * heads * n * d * d),
@@ -235,11 +220,10 @@ impl Session {
     fn prepare(&self, run: &mut Run<'_>, sequence: usize) -> Result<Timing, StepError> {
         let drawn = RandomInputs::new(self.setup.seed, self.setup.shape(sequence));
         let inputs = Inputs::new(&drawn, &self.device, self.knobs.logit_scale);
-        let hidden = Hidden::over(sequence, self.setup.full_mask(), &self.device);
+        let hidden = Hidden::over(sequence, self.setup.mask(None), &self.device);
         let variants = self.workloads(run, &inputs, hidden.as_ref(), sequence);
         let interrupted = run.control.interruption();
-        let bytes = variants.each_ref();
-        let bytes = bytes.map(|variant| self.most_bytes(variant.as_ref()?, &interrupted));
+        let bytes = variants.each_ref().map(|work| self.most_bytes(work.as_ref()?, &interrupted));
         let mut clocks = Vec::new();
         for variant in variants {
             let interrupted = run.control.interruption();
@@ -263,7 +247,7 @@ impl Session {
         hidden: Option<&Hidden>,
         sequence: usize,
     ) -> [Option<Work>; 3] {
-        let (tiling, mask) = (self.knobs.tiling, self.setup.full_mask());
+        let (tiling, mask) = (self.knobs.tiling, self.setup.mask(None));
         let hidden = hidden.cloned();
         let [stored, by_tiles, kernel] = [(); 3].map(|()| inputs.clone());
         let tiles = tiling.count(sequence);
@@ -392,7 +376,7 @@ fn compared(
 ) -> Result<Comparison, StepError> {
     /// Tiles between two words about how many are done.
     const TOLD: usize = 1024;
-    let sights = [setup.full_mask(), setup.window_mask(knobs)];
+    let sights = [setup.mask(None), setup.mask(Some(knobs.window))];
     let tiles = sights.map(|mask| knobs.tiling.tiles(setup.sequence, mask).count());
     let all: usize = tiles.iter().sum();
     let mut done = 0;

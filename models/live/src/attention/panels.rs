@@ -60,11 +60,10 @@ pub(super) fn growth(session: &Session) -> Option<Frame> {
     };
     let seconds = [0, 1, 2].map(|variant| curve(&|timed| timed.seconds[variant]));
     let bytes = [0, 1, 2].map(|variant| curve(&|timed| timed.bytes[variant].map(|x| x as f64)));
-    let formulas = vec![
-        ("all scores, slope 2", curve(&|x| Some(setup.naive_score_bytes(x.sequence) as f64))),
-        ("a tile", curve(&|_| Some(knobs.tiled_score_bytes() as f64))),
-        ("linear sums", curve(&|_| Some(setup.linear_state_bytes() as f64))),
-    ];
+    let kept =
+        |way: usize| curve(&|timed| Some(setup.kept_bytes(knobs, timed.sequence)[way] as f64));
+    let formulas =
+        vec![("all scores, slope 2", kept(0)), ("a tile", kept(1)), ("linear sums", kept(2))];
     Some(Frame::Panes(vec![
         pane("time", plot("time", "seconds", seconds, slopes(swept))),
         pane("most memory at once", plot("memory", "bytes", bytes, formulas)),
@@ -187,7 +186,7 @@ impl Grid {
             tile.clone().step_by(wide).map(move |from| from..(from + wide).min(tile.end))
         };
         let columns = pieces(setup.sequence, whole).flat_map(parts).collect();
-        Self { mask: setup.full_mask(), queries: queries.collect(), columns, group, wide }
+        Self { mask: setup.mask(None), queries: queries.collect(), columns, group, wide }
     }
 
     /// The tiles of which the picture shows a query, in the order in which they are computed.

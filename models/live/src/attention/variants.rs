@@ -224,7 +224,7 @@ impl Comparison {
         device: &Device,
         probe: Probe<'_>,
     ) -> Option<Self> {
-        let (mask, windowed) = (setup.full_mask(), setup.window_mask(knobs));
+        let (mask, windowed) = (setup.mask(None), setup.mask(Some(knobs.window)));
         let inputs = Inputs::new(random, device, knobs.logit_scale);
         let hidden = Hidden::over(setup.sequence, mask, device);
         let results = [
