@@ -59,15 +59,21 @@ pub(crate) fn steered(lab: &dyn Lab, set: &[&str], at: &str, commands: &[Command
 
 /// A run on the CPU; each knob is turned after the step it is paired with.
 pub(crate) fn turned(lab: &dyn Lab, set: &[&str], knobs: &[(u64, &str, Value)]) -> RunData {
+    turned_by("loss", lab, set, knobs)
+}
+
+/// The same where a series counts the steps, of which some may be left out.
+pub(crate) fn turned_by(
+    series: &str,
+    lab: &dyn Lab,
+    set: &[&str],
+    knobs: &[(u64, &str, Value)],
+) -> RunData {
     let mut knobs = knobs.to_vec();
     let (data, _) = answered(lab, set, |report| {
-        if let Report::Point { name, step, .. } = report
-            && &**name == "loss"
-        {
-            let due = knobs.extract_if(.., |(after, ..)| after == step);
-            return Then::Orders(due.map(|(_, name, value)| turn(name, value)).collect());
-        }
-        Then::On
+        let Report::Point { name, step, .. } = report else { return Then::On };
+        let due = knobs.extract_if(.., |(after, ..)| &**name == series && *after <= *step);
+        Then::Orders(due.map(|(_, name, value)| turn(name, value)).collect())
     });
     assert!(knobs.is_empty(), "too few steps for {knobs:?}");
     data

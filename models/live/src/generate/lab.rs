@@ -3,8 +3,8 @@
 //!
 //! [`decoder`] is a model that reads tokens incrementally and can take the last ones back; without a cache it runs the same
 //! code over the whole text again. [`generator`] decides the next pass (prefill, decode, draft, judge) and samples. [`costs`]
-//! adds up costs and, on request, does the same the other way and compares scores. [`server`] is continuous batching:
-//! requests are scheduled without a model ([`schedule`]), and the schedule is carried out with keys and values in pages.
+//! adds up costs and, on request, does the same the other way and compares scores. Of a run with requests ([`serving`]) the
+//! [`schedule`] is made without a model, and [`server`] carries it out with keys and values in pages.
 
 mod costs;
 mod decoder;
@@ -13,6 +13,7 @@ mod panels;
 mod params;
 mod schedule;
 mod server;
+mod serving;
 #[cfg(test)]
 mod tests;
 
@@ -34,8 +35,6 @@ use self::costs::{Comparator, CostLog, TokenCost};
 use self::decoder::{Bits, Decoder, bytes_of_token};
 use self::generator::{Generator, Knobs, Phase, StepResult};
 use self::params::{FixedParams, Prompts, Setup, drafting, transformer};
-use self::schedule::{Server, requests};
-use self::server::{Service, Serving};
 use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, known, point};
 
 pub fn lab() -> Result<LiveLab, SchemaError> {
@@ -45,11 +44,7 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
 fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
     let setup = Setup::read(&run.params)?;
     match setup.fixed.requests {
-        Some(count) => stepped::run(schema, run, |run| {
-            let serving = Serving::new(service(run, &setup, count)?);
-            serving.report_plan(run);
-            Ok(serving)
-        }),
+        Some(count) => stepped::run(schema, run, |run| serving::open(run, &setup, count)),
         None => stepped::run(schema, run, |run| Session::open(run, setup)),
     }
 }
@@ -123,13 +118,11 @@ impl Session {
             bandwidth = Some(meter.bandwidth(&|| run.control.interrupted())?);
             run.status("");
         }
-        let comparator = match fixed.compare {
-            true => {
-                let decoder = decoder(&trained, full(setup.cached.is_none()))?;
-                Some(Comparator::new(decoder, costs::PLENTY))
-            }
-            false => None,
-        };
+        let mut comparator = None;
+        if fixed.compare {
+            let decoder = decoder(&trained, full(setup.cached.is_none()))?;
+            comparator = Some(Comparator::new(decoder, costs::PLENTY));
+        }
         Ok(Self {
             setup,
             budget,
@@ -210,7 +203,7 @@ impl SteppedLab for Session {
         }
         let at = (self.generator.written() as u64, moment);
         let mut failed = None;
-        stepped::draw(run, at, &panels::OF_A_BATCH, |_, make| {
+        stepped::draw(run, at, &panels::ALL, |_, make| {
             make(self).map_err(|error| failed = Some(error)).ok()
         });
         failed.map_or(Ok(()), |error| Err(error.into()))
@@ -236,78 +229,6 @@ impl SteppedLab for Session {
         }
         Ok(())
     }
-}
-
-impl SteppedLab for Serving {
-    type Knobs = Knobs;
-
-    fn steps(&mut self) -> &mut Steps {
-        &mut self.steps
-    }
-
-    fn has_next(&self) -> bool {
-        self.done() < self.schedule.steps.len()
-    }
-
-    /// The temperature counts from the next token on, and what is planned stays.
-    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
-        let knobs = params.read::<Knobs>()?;
-        let [_, answer] = self.service.server.longest;
-        if knobs.generated == answer {
-            return Ok(knobs);
-        }
-        let message = "how long each answer becomes is drawn before the first request is served; set it and run again";
-        Err(LabError::contradiction(["generated_tokens"], message))
-    }
-
-    fn turn(&mut self, _: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
-        self.service.temperature = knobs.temperature;
-        Ok(())
-    }
-
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        self.step()?;
-        self.report(run);
-        Ok(())
-    }
-
-    fn draw(&mut self, run: &mut Run<'_>, moment: FrameTrigger) -> Result<(), StepError> {
-        // Before the first token there is nothing to see.
-        if self.steps.done > 0 {
-            let at = (self.steps.done, moment);
-            stepped::draw(run, at, &panels::OF_A_SERVER, |_, make| make(self));
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
-        run.scalar("text", self.answer(0));
-        Ok(())
-    }
-}
-
-fn service(run: &mut Run<'_>, setup: &Setup, count: usize) -> Result<Service, StepError> {
-    let (knobs, fixed) = (run.params.read::<Knobs>()?, &setup.fixed);
-    let source = NetworkSource::of(&run.params, &setup.recipe)?;
-    let asked = Prompts::load(&source, setup, count)?;
-    let longest = [asked.prompt(), knobs.generated];
-    must_fit(MemoryBudget::of(run.device), setup, &asked.config, longest)?;
-    let trained = source.network(run)?.ok_or(StepError::Stopped)?;
-    let device = device::open(run.device)?;
-    let (network, config) = network(&trained, &device)?;
-    let FixedParams { batching, batch: slots, page_tokens: page, .. } = *fixed;
-    Ok(Service {
-        network,
-        config,
-        vocabulary: asked.vocabulary,
-        device,
-        window: fixed.window,
-        server: Server { batching, slots, page, longest },
-        requests: requests(count, longest, fixed.arrival_steps, fixed.seed),
-        prompts: asked.prompts,
-        temperature: knobs.temperature,
-        seed: fixed.seed,
-    })
 }
 
 /// Refuses sequences that the device's memory cannot hold, before anything is taken.

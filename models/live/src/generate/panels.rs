@@ -1,11 +1,9 @@
-//! The panels: the text as it comes, the cache as it fills, what tokens cost, what the newest one looks at; and of a server
-//! its slots, its pages and its texts.
+//! The panels of a batch: the text as it comes, the cache as it fills, what tokens cost, what the newest one looks at.
 
 use mlsys_distributed::transport::CommError;
 use mlsys_lab::Frame;
 use mlsys_lab::frame::{
-    Cell, CellRow, Cells, Milestone, Pane, Paragraph, Span, SpanKind, StyledSpan, StyledText,
-    Timeline, Tone, Total,
+    Cells, Milestone, Paragraph, Span, SpanKind, StyledSpan, StyledText, Timeline, Tone, Total,
 };
 use mlsys_lab::picture::{axis, heat_map, kinds, line, pane, point, row, scatter};
 use mlsys_lab::value::number;
@@ -14,8 +12,6 @@ use mlsys_nn::data::Vocabulary;
 use super::Session;
 use super::costs::{CostLog, TokenCost};
 use super::generator::{Generator, Origin, Phase};
-use super::schedule::{Batching, Schedule};
-use super::server::Serving;
 
 /// Tokens of a picture that shows one in a column: of longer texts the newest.
 const COLUMNS: usize = 192;
@@ -25,18 +21,20 @@ const HEADS: usize = 16;
 
 type Picture = fn(&Session) -> Result<Frame, CommError>;
 
-/// Every panel, of a run whose sequences begin and end together.
-pub(super) const OF_A_BATCH: [(&str, Picture); 7] = [
+pub(super) const ALL: [(&str, Picture); 7] = [
     ("text", |session| Ok(text(session))),
     ("cache", |session| Ok(cache(session))),
     ("latency", |session| Ok(latency(session))),
     ("phases", |session| Ok(phases(&session.costs))),
-    ("server", |_| Ok(Frame::Text(NO_SERVER.to_owned()))),
-    ("pages", |_| Ok(Frame::Text(NO_SERVER.to_owned()))),
+    ("server", no_server),
+    ("pages", no_server),
     ("attention", attention),
 ];
 
-const NO_SERVER: &str = "All sequences here begin and end together: set requests, and some come while others are served.";
+fn no_server(_: &Session) -> Result<Frame, CommError> {
+    let text = "All sequences here begin and end together: set requests, and some come while others are served.";
+    Ok(Frame::Text(text.to_owned()))
+}
 
 /// A row per block, a column per token: which keys and values are kept.
 fn cache(session: &Session) -> Frame {
@@ -219,13 +217,13 @@ const SEQUENCES: usize = 16;
 const TOKENS: usize = 1200;
 
 // The kinds of spans: those of [`Origin`], and two more.
-const PROMPT: usize = Origin::Prompt as usize;
-const WRITTEN: usize = Origin::Model as usize;
+pub(super) const PROMPT: usize = Origin::Prompt as usize;
+pub(super) const WRITTEN: usize = Origin::Model as usize;
 const DRAFTED: usize = 3;
 const REJECTED: usize = 4;
 
 /// The kinds of [`PROMPT`] and [`WRITTEN`].
-fn span_kinds() -> Vec<SpanKind> {
+pub(super) fn span_kinds() -> Vec<SpanKind> {
     vec![span_kind("prompt", Tone::Faint, ["", ""]), span_kind("written", Tone::First, ["", ""])]
 }
 
@@ -304,126 +302,4 @@ fn spans(generator: &Generator, row: &[i32], vocabulary: &Vocabulary) -> Vec<Sty
         StyledSpan { standing, text }
     };
     parts.into_iter().enumerate().map(part).collect()
-}
-
-type ServerPicture = fn(&Serving) -> Frame;
-
-pub(super) const OF_A_SERVER: [(&str, ServerPicture); 7] = [
-    ("server", slots),
-    ("pages", pages),
-    ("text", answers),
-    ("cache", no_batch),
-    ("latency", no_batch),
-    ("phases", no_batch),
-    ("attention", no_batch),
-];
-
-fn no_batch(_: &Serving) -> Frame {
-    let text = "Requests come and go here, each with a cache of its own: look at server and pages, or leave \
-                requests unset.";
-    Frame::Text(text.to_owned())
-}
-
-const ACROSS: usize = 8;
-
-/// Slots over steps so far, and below them those of the other kind of batching, whole.
-fn slots(serving: &Serving) -> Frame {
-    let own = timeline(&serving.schedule, serving.service.server.batching, serving.done());
-    let (batching, schedule) = &serving.other;
-    Frame::Panes(vec![own, timeline(schedule, *batching, schedule.steps.len())])
-}
-
-fn timeline(schedule: &Schedule, batching: Batching, done: usize) -> Pane {
-    let steps = schedule.steps.get(..done).unwrap_or(&schedule.steps);
-    let slots = schedule.steps.first().map_or(0, |step| step.slots.len());
-    let mut spans: Vec<Span> = Vec::new();
-    for slot in 0..slots {
-        let mut last: Option<(usize, usize)> = None;
-        let mut requests = 0;
-        for (at, step) in steps.iter().enumerate() {
-            let now = step.slots.get(slot).copied().flatten();
-            let before = std::mem::replace(&mut last, now);
-            let Some((request, _)) = now else { continue };
-            let is_same = before.is_some_and(|(other, _)| other == request);
-            requests += usize::from(!is_same);
-            // The request keeps its slot without being served; else neighbours in a slot have two colours.
-            let class = if before == now { 2 } else { (requests + 1) % 2 };
-            let (start, end) = (at as f64, (at + 1) as f64);
-            match spans.last_mut() {
-                Some(span) if is_same && span.lane == slot && span.class == class => span.end = end,
-                Some(_) | None => {
-                    let label = format!("request {}", request + 1);
-                    spans.push(Span { lane: slot, start, end, class, label, amount: None });
-                }
-            }
-        }
-    }
-    let all = schedule.steps.len();
-    let classes = ["served", "served, the next", "done, keeps its slot"];
-    let timeline = Timeline {
-        unit: "step".to_owned(),
-        lanes: (1..=slots).map(|slot| format!("slot {slot}")).collect(),
-        classes: classes.map(str::to_owned).to_vec(),
-        spans,
-        marks: vec![Milestone { at: all as f64, label: "all served".to_owned() }],
-        total: None,
-    };
-    pane(format!("{} batching, {all} steps", batching.name()), Frame::Timeline(timeline))
-}
-
-/// The owner of each page, and how full it is.
-fn pages(serving: &Serving) -> Frame {
-    let owners = serving.pool.owners();
-    let size = serving.service.server.page_size();
-    let cell = |owner: &Option<(usize, usize)>| {
-        Some(match owner {
-            None => Cell::new(2),
-            Some((request, tokens)) => Cell {
-                kind: usize::from(*tokens < size),
-                text: format!("{}:{tokens}", request + 1),
-            },
-        })
-    };
-    let rows = owners.chunks(ACROSS).enumerate().map(|(row, part)| CellRow {
-        label: (row * ACROSS).to_string(),
-        cells: part.iter().map(cell).collect(),
-        remark: String::new(),
-    });
-    // Requests that are done have given their pages back, so that the sentence counts what the picture shows.
-    let owned: Vec<usize> = owners.iter().flatten().map(|(_, tokens)| *tokens).collect();
-    let (held, budget) = (owned.iter().sum::<usize>(), owned.len() * size);
-    Frame::Cells(Cells {
-        across: "page".to_owned(),
-        kinds: kinds([("full", Tone::First), ("has room", Tone::Second), ("free", Tone::Empty)]),
-        rows: rows.collect(),
-        note: format!(
-            "Pages of {size} tokens, each with its request and the tokens in it; {held} tokens in room for {budget}."
-        ),
-        ..Cells::default()
-    })
-}
-
-/// The requests that were served last, with their answers so far.
-fn answers(serving: &Serving) -> Frame {
-    let step = serving.now();
-    let served = step.map_or(&[][..], |step| step.slots.as_slice());
-    let paragraphs = served.iter().flatten().map(|(request, _)| {
-        let prompt = serving.service.requests[*request].prompt;
-        let (given, own) = serving.texts[*request].split_at(prompt);
-        let part = |standing, tokens: &[i32]| StyledSpan {
-            standing,
-            text: serving.service.vocabulary.text(tokens).replace('\n', " "),
-        };
-        Paragraph {
-            label: format!("request {}", request + 1),
-            stretches: vec![part(PROMPT, given), part(WRITTEN, own)],
-        }
-    });
-    let waiting = step.map_or(0, |step| step.waiting);
-    let (done, all) = (serving.done(), serving.schedule.steps.len());
-    Frame::StyledText(StyledText {
-        standings: span_kinds(),
-        paragraphs: paragraphs.collect(),
-        note: format!("step {done} of {all}; {waiting} requests wait"),
-    })
 }
