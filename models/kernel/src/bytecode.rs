@@ -161,7 +161,7 @@ impl VariableHome {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Code {
     pub(crate) name: String,
     pub(crate) params: Vec<Param>,

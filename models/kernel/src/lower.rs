@@ -9,8 +9,8 @@ use crate::bytecode::{
     BranchKind, Code, DebugVariable, InitialValue, Instr, MaskOp, Pc, Reg, VariableHome,
 };
 use crate::diagnostic::{Diagnostic, Place};
-use crate::typed_ast::{Expr, Function, Program, Shared, Stmt, StmtKind, Test, Variable};
-use crate::types::Type;
+use crate::typed_ast::{Expr, Function, Program, Stmt, StmtKind, Test, Variable};
+use crate::types::{Scalar, Type};
 use std::collections::BTreeMap;
 
 /// Instructions a kernel may have once its helpers are written out.
@@ -33,15 +33,11 @@ struct Residence {
 
 struct Lowering<'a> {
     program: &'a Program,
-    instrs: Vec<Instr>,
-    places: Vec<Place>,
+    code: Code,
+    /// The registers of `code.presets`.
     presets: BTreeMap<InitialValue, Reg>,
-    order: Vec<(Reg, InitialValue)>,
     narrow: RegisterStack,
     wide: RegisterStack,
-    slots: usize,
-    local: u32,
-    shown: Vec<DebugVariable>,
     homes: Vec<Residence>,
     /// Of each nested construct, jumps to its next reconvergence point.
     reconvergences: Vec<Vec<Pc>>,
@@ -64,9 +60,13 @@ impl RegisterStack {
         let reg = self.next;
         self.next += 1;
         self.most = self.most.max(self.next);
-        // What does not fit is refused at the end; until then numbers need only be numbers.
-        reg.min(usize::from(Reg::MAX)) as Reg
+        number(reg)
     }
+}
+
+/// A register or slot by its number; what does not fit is refused at the end.
+fn number(of: usize) -> Reg {
+    of.min(usize::from(Reg::MAX)) as Reg
 }
 
 /// Writes a program out.
@@ -75,38 +75,41 @@ impl RegisterStack {
 /// It becomes too long, which only helpers that call helpers can do.
 pub(super) fn lower(program: &Program) -> Result<Code, Vec<Diagnostic>> {
     // How many registers have presets is known only at the end, and they come first: the second pass knows.
-    let first = Lowering::run(program, 0, 0)?;
-    let (narrow, wide) = (first.narrow.preset, first.wide.preset);
-    let done = Lowering::run(program, narrow, wide)?;
-    Ok(done.code())
+    let first = Lowering::run(program, [0, 0])?;
+    let done = Lowering::run(program, [first.narrow.preset, first.wide.preset])?;
+    Ok(done.code)
 }
 
 impl<'a> Lowering<'a> {
-    fn run(program: &'a Program, narrow: usize, wide: usize) -> Result<Self, Vec<Diagnostic>> {
-        let bump = |presets: usize| RegisterStack { preset: 0, next: presets, most: presets };
+    fn run(program: &'a Program, presets: [usize; 2]) -> Result<Self, Vec<Diagnostic>> {
+        let [narrow, wide] = presets.map(|next| RegisterStack { preset: 0, next, most: next });
+        let ends = program.shared.iter().filter(|shared| shared.bytes > 0);
+        let ends = ends.map(|shared| shared.offset + shared.bytes);
+        let code = Code {
+            name: program.name.clone(),
+            params: program.params.clone(),
+            shared: program.shared.clone(),
+            static_shared: ends.max().unwrap_or(0),
+            ..Code::default()
+        };
         let mut lowering = Self {
             program,
-            instrs: Vec::new(),
-            places: Vec::new(),
+            code,
             presets: BTreeMap::new(),
-            order: Vec::new(),
-            narrow: bump(narrow),
-            wide: bump(wide),
-            slots: 0,
-            local: 0,
-            shown: Vec::new(),
+            narrow,
+            wide,
             homes: Vec::new(),
-            reconvergences: vec![Vec::new()],
+            reconvergences: Vec::new(),
             calls: Vec::new(),
             function: program.kernel,
             at: Place::default(),
         };
-        let kernel = &program.functions[program.kernel];
-        lowering.kernel(kernel);
-        let registers = lowering.narrow.most.max(lowering.wide.most);
-        if lowering.instrs.len() > MOST
-            || registers > MOST_REGISTERS
-            || lowering.local > 4 * crate::check::MOST_LOCAL
+        lowering.kernel(&program.functions[program.kernel]);
+        let Self { code, narrow, wide, .. } = &mut lowering;
+        (code.narrow, code.wide) = (narrow.most, wide.most);
+        if code.instrs.len() > MOST
+            || code.narrow.max(code.wide) > MOST_REGISTERS
+            || code.local > 4 * crate::check::MOST_LOCAL as usize
         {
             let place = Place { line: 1, column: 1 };
             return Err(vec![Diagnostic::new(
@@ -131,13 +134,12 @@ impl<'a> Lowering<'a> {
             if !variable.in_memory && !variable.is_changed {
                 let home = VariableHome::Register(given);
                 self.homes[index] = Residence { home, slot: None, mark: None, uniform: true };
-                self.shown[index].home = home;
+                self.code.shown[index].home = home;
             } else {
                 self.write_home(index, variable.ty, given);
             }
         }
-        self.statements(&kernel.body);
-        self.reconverge();
+        self.nested(|lowering| lowering.statements(&kernel.body));
         self.emit_mask(MaskOp::End);
         self.leave(0);
     }
@@ -150,67 +152,44 @@ impl<'a> Lowering<'a> {
             let home = self.home(variable);
             // What lies in memory has its own marks of what was written, and an argument has a value from the start.
             let marked = !variable.in_memory && index >= function.params;
-            let mark = marked.then(|| self.mark());
-            self.homes.push(Residence {
-                home,
-                slot: mark.filter(|_| !variable.has_value),
-                mark,
-                uniform: false,
-            });
-            self.shown.push(DebugVariable {
-                name: variable.name.clone(),
-                ty: variable.ty,
-                home,
-                from,
-                to: from,
-                slot: mark,
-            });
+            let mark = marked.then(|| number(self.code.slots));
+            self.code.slots += usize::from(marked);
+            let slot = mark.filter(|_| !variable.has_value);
+            self.homes.push(Residence { home, slot, mark, uniform: false });
+            let (name, ty) = (variable.name.clone(), variable.ty);
+            let shown = DebugVariable { name, ty, home, from, to: from, slot: mark };
+            self.code.shown.push(shown);
         }
     }
 
     fn leave(&mut self, first: usize) {
-        let to = self.here();
-        let count = self.homes.len();
-        for shown in &mut self.shown[first..first + count] {
-            shown.to = to;
-        }
+        let (to, count) = (self.here(), self.homes.len());
+        self.code.shown[first..][..count].iter_mut().for_each(|shown| shown.to = to);
     }
 
     fn home(&mut self, variable: &Variable) -> VariableHome {
-        match (variable.in_memory, variable.ty) {
-            (true, Type::Array { of, extents, .. }) => self.local(
-                extents.elements().min(u64::from(u32::MAX / 16)) as u32 * of.bytes(),
-                of.bytes(),
-            ),
-            (true, ty) => {
-                let bytes = ty.scalar().map_or(8, |scalar| scalar.bytes());
-                self.local(bytes, bytes)
-            }
-            (false, ty) if ty.is_wide() => VariableHome::Register(self.wide.take()),
-            (false, _) => VariableHome::Register(self.narrow.take()),
+        if !variable.in_memory {
+            return VariableHome::Register(self.register(variable.ty));
         }
-    }
-
-    fn mark(&mut self) -> Reg {
-        self.slots += 1;
-        (self.slots - 1).min(usize::from(Reg::MAX)) as Reg
-    }
-
-    fn local(&mut self, bytes: u32, align: u32) -> VariableHome {
-        let offset = self.local.next_multiple_of(align.max(1));
-        self.local = offset.saturating_add(bytes).min(u32::MAX / 2);
-        VariableHome::Local(offset)
+        let (elements, bytes) = if let Type::Array { of, extents, .. } = variable.ty {
+            (extents.elements().min(u64::from(u32::MAX / 16)) as usize, of.bytes())
+        } else {
+            (1, variable.ty.scalar().map_or(8, Scalar::bytes))
+        };
+        let offset = self.code.local.next_multiple_of(bytes as usize);
+        self.code.local = (offset + elements * bytes as usize).min(u32::MAX as usize / 2);
+        VariableHome::Local(offset as u32)
     }
 
     fn here(&self) -> Pc {
-        self.instrs.len() as Pc
+        self.code.instrs.len() as Pc
     }
 
     fn emit(&mut self, instr: Instr) -> Pc {
         let pc = self.here();
-        if self.instrs.len() <= MOST {
-            self.instrs.push(instr);
-            self.places.push(self.at);
+        if self.code.instrs.len() <= MOST {
+            self.code.instrs.push(instr);
+            self.code.places.push(self.at);
         }
         pc
     }
@@ -228,11 +207,17 @@ impl<'a> Lowering<'a> {
     }
 
     /// A reconvergence point: pending jumps come here.
-    fn reconverge(&mut self) -> Pc {
-        let at = self.here();
+    fn reconverge(&mut self) {
         let skips = self.reconvergences.last_mut().map_or_else(Vec::new, std::mem::take);
-        skips.into_iter().for_each(|pc| self.patch(pc, at));
-        at
+        skips.into_iter().for_each(|pc| self.patch(pc));
+    }
+
+    /// Runs with a reconvergence point of its own at the end.
+    fn nested(&mut self, run: impl FnOnce(&mut Self)) {
+        self.reconvergences.push(Vec::new());
+        run(self);
+        self.reconverge();
+        self.reconvergences.pop();
     }
 
     /// Runs with registers of intermediate results that end with it.
@@ -243,14 +228,16 @@ impl<'a> Lowering<'a> {
         result
     }
 
-    fn patch(&mut self, pc: Pc, to: Pc) {
+    /// Lets a jump go to the next instruction.
+    fn patch(&mut self, pc: Pc) {
+        let here = self.here();
         if let Some(
             Instr::If { otherwise: target, .. }
             | Instr::LoopTest { end: target, .. }
             | Instr::Mask(_, target),
-        ) = self.instrs.get_mut(pc as usize)
+        ) = self.code.instrs.get_mut(pc as usize)
         {
-            *target = to;
+            *target = here;
         }
     }
 
@@ -259,10 +246,10 @@ impl<'a> Lowering<'a> {
             return *reg;
         }
         let bump = if preset.is_wide() { &mut self.wide } else { &mut self.narrow };
-        let reg = bump.preset.min(usize::from(Reg::MAX)) as Reg;
+        let reg = number(bump.preset);
         bump.preset += 1;
         self.presets.insert(preset, reg);
-        self.order.push((reg, preset));
+        self.code.presets.push((reg, preset));
         reg
     }
 
@@ -270,28 +257,6 @@ impl<'a> Lowering<'a> {
         if ty.is_wide() { self.wide.take() } else { self.narrow.take() }
     }
 
-    fn code(self) -> Code {
-        let program = self.program;
-        let shared = program.shared.clone();
-        let end = |shared: &Shared| shared.offset + shared.bytes;
-        Code {
-            name: program.name.clone(),
-            params: program.params.clone(),
-            instrs: self.instrs,
-            places: self.places,
-            presets: self.order,
-            narrow: self.narrow.most,
-            wide: self.wide.most,
-            slots: self.slots,
-            local: self.local as usize,
-            static_shared: shared.iter().filter(|one| one.bytes > 0).map(end).max().unwrap_or(0),
-            shared,
-            shown: self.shown,
-        }
-    }
-}
-
-impl Lowering<'_> {
     pub(super) fn statements(&mut self, statements: &[Stmt]) {
         for statement in statements {
             self.scratch(|lowering| lowering.statement(statement));
@@ -334,24 +299,20 @@ impl Lowering<'_> {
         otherwise: Option<impl FnOnce(&mut Self)>,
     ) {
         let at = self.at;
-        let branch = self.emit(Instr::If { condition, otherwise: 0, how });
-        self.reconvergences.push(Vec::new());
-        then(self);
-        self.at = at;
-        if let Some(otherwise) = otherwise {
-            self.reconverge();
-            let skip = self.emit_mask(MaskOp::Else);
-            let begin = self.here();
-            self.patch(branch, begin);
-            otherwise(self);
-            self.at = at;
-            let end = self.reconverge();
-            self.patch(skip, end);
-        } else {
-            let end = self.reconverge();
-            self.patch(branch, end);
-        }
-        self.reconvergences.pop();
+        let mut jump = self.emit(Instr::If { condition, otherwise: 0, how });
+        self.nested(|lowering| {
+            then(lowering);
+            lowering.at = at;
+            if let Some(otherwise) = otherwise {
+                lowering.reconverge();
+                let skip = lowering.emit_mask(MaskOp::Else);
+                lowering.patch(jump);
+                jump = skip;
+                otherwise(lowering);
+                lowering.at = at;
+            }
+        });
+        self.patch(jump);
         self.emit_skip(MaskOp::EndIf);
     }
 
@@ -364,36 +325,26 @@ impl Lowering<'_> {
     ) {
         self.emit_mask(MaskOp::LoopEnter);
         let top = self.here();
-        let mut leaves = Vec::new();
-        let check = |lowering: &mut Self, condition: &Expr, leaves: &mut Vec<Pc>| {
+        let check = |lowering: &mut Self, when: Test| {
+            let (condition, _) = test.filter(|(_, known)| *known == when)?;
             lowering.at = condition.place;
-            lowering.scratch(|lowering| {
+            Some(lowering.scratch(|lowering| {
                 let condition = lowering.value(condition);
-                leaves.push(lowering.emit(Instr::LoopTest { condition, end: 0 }));
-            });
+                lowering.emit(Instr::LoopTest { condition, end: 0 })
+            }))
         };
-        if let Some((condition, Test::Before)) = test {
-            check(self, condition, &mut leaves);
-        }
-        self.reconvergences.push(Vec::new());
-        self.statements(body);
-        self.reconverge();
-        self.reconvergences.pop();
+        let before = check(self, Test::Before);
+        self.nested(|lowering| lowering.statements(body));
         self.at = statement.place;
-        leaves.push(self.emit_mask(MaskOp::LoopNext));
-        if let Some((condition, Test::After)) = test {
-            check(self, condition, &mut leaves);
-        }
+        let next = self.emit_mask(MaskOp::LoopNext);
+        let after = check(self, Test::After);
         if let Some(step) = step {
             self.at = step.place;
             self.scratch(|lowering| lowering.effect(step));
         }
         self.at = statement.place;
         self.emit(Instr::LoopBack { top });
-        let end = self.here();
-        for leave in leaves {
-            self.patch(leave, end);
-        }
+        [before, Some(next), after].into_iter().flatten().for_each(|leave| self.patch(leave));
         self.emit_skip(MaskOp::LoopEnd);
     }
 
@@ -413,12 +364,7 @@ impl Lowering<'_> {
     fn declare(&mut self, index: usize, value: Option<&Expr>) {
         let variable = &self.program.functions[self.function].variables[index];
         let Residence { home, slot, mark, .. } = self.homes[index];
-        let Some(value) = value else {
-            if let Some(slot) = slot {
-                self.emit_mask(MaskOp::Forget(slot));
-            }
-            return;
-        };
+        let Some(value) = value else { return self.note(slot, MaskOp::Forget) };
         let into = home.register();
         let given = self.value_into(value, into);
         self.at = variable.place;
@@ -426,9 +372,7 @@ impl Lowering<'_> {
             self.write_home(index, variable.ty, given);
         }
         // From here on there is a value to show; later assignments change only which.
-        if let Some(mark) = mark {
-            self.emit_mask(MaskOp::Learn(mark));
-        }
+        self.note(mark, MaskOp::Learn);
     }
 
     fn fill(&mut self, index: usize, values: &[Expr]) {

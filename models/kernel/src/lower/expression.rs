@@ -212,17 +212,14 @@ impl Lowering<'_> {
         let into = if ty == Type::Void { 0 } else { self.register(ty) };
         let homes = std::mem::take(&mut self.homes);
         let caller = std::mem::replace(&mut self.function, function);
-        let first = self.shown.len();
+        let first = self.code.shown.len();
         self.enter(callee);
         for (index, (value, variable)) in values.iter().zip(&callee.variables).enumerate() {
             self.write_home(index, variable.ty, *value);
         }
         self.calls.push((ty != Type::Void).then_some(into));
         self.emit_mask(MaskOp::CallEnter);
-        self.reconvergences.push(Vec::new());
-        self.statements(&callee.body);
-        self.reconverge();
-        self.reconvergences.pop();
+        self.nested(|lowering| lowering.statements(&callee.body));
         self.calls.pop();
         self.at = expr.place;
         self.leave(first);

@@ -37,19 +37,22 @@ impl Lowering<'_> {
         }
     }
 
-    fn learn(&mut self, index: usize) {
-        if let Some(slot) = self.homes[index].slot {
-            self.emit_mask(MaskOp::Learn(slot));
+    /// Emits what happens to the slot of a variable, if it has one.
+    pub(super) fn note(&mut self, slot: Option<Reg>, op: fn(Reg) -> MaskOp) {
+        if let Some(slot) = slot {
+            self.emit_mask(op(slot));
         }
+    }
+
+    fn learn(&mut self, index: usize) {
+        self.note(self.homes[index].slot, MaskOp::Learn);
     }
 
     /// The register with a variable's value.
     pub(super) fn read_home(&mut self, index: usize, ty: Type) -> Reg {
         match self.homes[index].home {
             VariableHome::Register(reg) => {
-                if let Some(slot) = self.homes[index].slot {
-                    self.emit_mask(MaskOp::Expect(slot));
-                }
+                self.note(self.homes[index].slot, MaskOp::Expect);
                 reg
             }
             VariableHome::Local(offset) => {
