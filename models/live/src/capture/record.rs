@@ -53,9 +53,8 @@ impl Record {
         let forward = record::forward(&setup.architecture, setup.input(), setup.activation)?;
         let training = record::training(&forward, &setup.architecture, setup.rule)?;
         let table = Table::new(&forward, &training)?;
-        let record =
-            Self { layers: Layers::new(&table), needs: GradientNeeds::new(&table), setup, table };
-        Ok((record, forward))
+        let (layers, needs) = (Layers::new(&table), GradientNeeds::new(&table)?);
+        Ok((Self { setup, table, layers, needs }, forward))
     }
 
     pub(super) fn count(&self, counting: &CostModel) -> Costs {

@@ -158,7 +158,7 @@ fn backward(table: &Table, holders: &[Path], found: &mut [Option<Path>]) {
 fn reader(table: &Table, found: &[Option<Path>], backward: usize, tensor: usize) -> Option<Path> {
     let is_product = matches!(
         table.nodes[backward].name.as_str(),
-        "matmul" | "swap_dims" | "conv2d_weight_backward" | "linear_weight_backward"
+        "matmul" | "swap_dims" | "conv2d_weight_backward"
     );
     let storage = table.storage(tensor);
     let readers = table.operations().filter(|(_, node)| {

@@ -45,6 +45,8 @@ pub enum RecordError {
     Refused(String),
     #[error(transparent)]
     Unknown(#[from] Unknown),
+    #[error("the record holds {0}, and this program does not know what its gradient keeps")]
+    Gradient(String),
 }
 
 pub fn forward(

@@ -1,6 +1,7 @@
 //! What the backward pass needs: which tensors need a gradient, and which numbers of the forward pass are kept for it.
 
-use super::table::{Class, Node, Table};
+use super::record::RecordError;
+use super::table::{Node, Table};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The rules of differentiation, applied to a table.
@@ -27,7 +28,7 @@ pub(super) struct FusedFunction {
 
 impl GradientNeeds {
     /// By rule, from the forward pass alone.
-    pub fn new(table: &Table) -> Self {
+    pub fn new(table: &Table) -> Result<Self, RecordError> {
         let mut gradient = vec![false; table.tensors.len()];
         for &weight in &table.weights {
             gradient[weight] = true;
@@ -38,13 +39,14 @@ impl GradientNeeds {
         }
         let fused = fused_functions(table);
         let inside: BTreeSet<usize> = fused.iter().flat_map(|whole| whole.nodes.clone()).collect();
-        let alone = table.forward().filter(|(index, _)| !inside.contains(index));
-        let alone = alone.map(|(index, node)| (index, kept_by(node, &gradient)));
+        let wanted = |index: usize| gradient[table.nodes[index].output];
+        let alone = table.forward().filter(|(index, _)| !inside.contains(index) && wanted(*index));
+        let alone = alone.map(|(index, node)| Ok((index, kept_by(node, &gradient)?)));
+        let alone: Vec<(usize, Vec<Saved>)> = alone.collect::<Result<_, RecordError>>()?;
+        let fused = fused.into_iter().filter(|whole| wanted(whole.last));
+        let fused = fused.map(|whole| (whole.last, whole.kept));
         let mut kept = BTreeMap::new();
-        for (index, saved) in alone.chain(fused.into_iter().map(|whole| (whole.last, whole.kept))) {
-            if !gradient[table.nodes[index].output] {
-                continue;
-            }
+        for (index, saved) in alone.into_iter().chain(fused) {
             let saved = saved.into_iter().filter_map(|saved| match saved {
                 Saved::Tensor(tensor) if !table.is_activation(tensor) => None,
                 Saved::Tensor(tensor) => Some(Saved::Tensor(table.storage(tensor))),
@@ -52,7 +54,7 @@ impl GradientNeeds {
             });
             kept.insert(index, saved.collect());
         }
-        Self { gradient, kept }
+        Ok(Self { gradient, kept })
     }
 
     /// How many operands of a product need a gradient: each costs as many operations again.
@@ -62,28 +64,27 @@ impl GradientNeeds {
     }
 }
 
-fn kept_by(node: &Node, gradient: &[bool]) -> Vec<Saved> {
+/// What a node that is in no fused function keeps. Every operation that [`super::execute`] knows has its arm.
+fn kept_by(node: &Node, gradient: &[bool]) -> Result<Vec<Saved>, RecordError> {
     let input = |index: usize| node.inputs.get(index).copied();
     let needs = |index: usize| input(index).is_some_and(|tensor| gradient[tensor]);
-    let kept = match (node.name.as_str(), node.class) {
+    let kept = match node.name.as_str() {
         // Each operand's gradient takes the other operand.
-        ("matmul" | "linear" | "conv2d" | "mul", _) => {
+        "matmul" | "conv2d" | "mul" => {
             [input(0).filter(|_| needs(1)), input(1).filter(|_| needs(0))]
         }
         // The derivatives of these can be had from their results.
-        ("relu" | "sigmoid" | "tanh" | "exp" | "sqrt" | "softmax" | "log_softmax" | "recip", _) => {
+        "relu" | "sigmoid" | "tanh" | "sqrt" | "softmax" | "log_softmax" => {
             [Some(node.output), None]
         }
+        "gelu" => [input(0), None],
         // a / b: the gradient of a takes b, that of b takes both.
-        ("div", _) => [input(0).filter(|_| needs(1)), input(1)],
-        ("add" | "sub" | "neg" | "add_scalar" | "sub_scalar" | "mul_scalar" | "div_scalar", _)
-        | ("mask_fill" | "mask_where", _) => [None, None],
-        (_, Class::Product | Class::Elementwise) => [input(0), None],
-        (_, Class::Reduction | Class::Rows | Class::Move | Class::View | Class::Creation) => {
-            [None, None]
-        }
+        "div" => [input(0).filter(|_| needs(1)), input(1)],
+        "add" | "neg" | "add_scalar" | "div_scalar" | "mean" | "mean_dim" | "mask_fill"
+        | "gather" | "select" | "flip" | "reshape" | "swap_dims" => [None, None],
+        other => return Err(RecordError::Gradient(other.to_owned())),
     };
-    kept.into_iter().flatten().map(Saved::Tensor).collect()
+    Ok(kept.into_iter().flatten().map(Saved::Tensor).collect())
 }
 
 /// The functions that are recorded as several operations and kept for as one: silu and RMS norm.
@@ -120,4 +121,25 @@ pub(super) fn fused_functions(table: &Table) -> Vec<FusedFunction> {
         }
     });
     fused.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::table::{Class, StepPhase};
+
+    #[test]
+    fn operations_without_a_rule_are_refused_by_name() {
+        let kept = |name: &str| {
+            let (class, pass, name) = (Class::of(name), StepPhase::Forward, name.to_owned());
+            let (inputs, output, inside) = (vec![0], 1, Vec::new());
+            let [matmul_flops, other_flops] = [0; 2];
+            let node =
+                Node { name, class, pass, inputs, output, matmul_flops, other_flops, inside };
+            kept_by(&node, &[true; 2]).map_err(|error| error.to_string())
+        };
+        assert_eq!(kept("gelu"), Ok(vec![Saved::Tensor(0)]));
+        assert!(kept("erf").unwrap_err().contains("the record holds erf,"));
+        assert!(kept("max_dim").is_err());
+    }
 }

@@ -275,9 +275,8 @@ pub enum Class {
 }
 
 /// The operations of each class by name; all others are elementwise.
-const CLASSES: [(Class, &str); 9] = [
-    (Class::Product, "matmul linear linear_x_backward linear_weight_backward"),
-    (Class::Product, "conv2d conv2d_x_backward conv2d_weight_backward"),
+const CLASSES: [(Class, &str); 8] = [
+    (Class::Product, "matmul conv2d conv2d_x_backward conv2d_weight_backward"),
     (Class::View, "reshape swap_dims permute expand slice"),
     (Class::Creation, "empty zeros ones full init random"),
     (Class::Rows, "softmax log_softmax softmin layer_norm"),
@@ -285,7 +284,7 @@ const CLASSES: [(Class, &str); 9] = [
         Class::Reduction,
         "sum sum_dim sum_dims mean mean_dim max max_dim min min_dim arg_max arg_min",
     ),
-    (Class::Reduction, "all any linear_bias_backward conv2d_bias_backward"),
+    (Class::Reduction, "all any conv2d_bias_backward"),
     (
         Class::Move,
         "gather scatter select select_assign embedding embedding_backward cat repeat_dim",
@@ -325,17 +324,12 @@ impl Class {
 /// Multiply-adds of a product. A convolution's weights are `[channels out, channels in, height, width]`, and every
 /// output pixel takes one multiply-add per weight of its channel; its two backward products take as many.
 fn multiply_adds(name: &str, inputs: &[&[usize]], output: &[usize]) -> u64 {
-    let last = |index: usize| inputs[index].last().map_or(1, |&size| size as u64);
     let of_a_channel = || numbers(&inputs[1][1..]);
     match name {
         "conv2d" => numbers(output) * of_a_channel(),
         // x, weight, gradient of the result.
         "conv2d_x_backward" | "conv2d_weight_backward" => numbers(inputs[2]) * of_a_channel(),
-        // weight [in, out], gradient [.., out].
-        "linear_x_backward" => numbers(output) * last(0),
-        // x [.., in], gradient [.., out].
-        "linear_weight_backward" => numbers(inputs[0]) * last(1),
         // [.., rows, inner] x [.., inner, columns].
-        _ => numbers(output) * last(0),
+        _ => numbers(output) * inputs[0].last().map_or(1, |&size| size as u64),
     }
 }
