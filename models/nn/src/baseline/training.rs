@@ -173,7 +173,11 @@ fn cache_place(recipe: &Recipe, device: DeviceId) -> Arc<Mutex<Option<Arc<Traine
     if let Some(known) = known {
         return Arc::clone(&known.trained);
     }
-    let unused = entries.iter().position(|entry| Arc::strong_count(&entry.trained) == 1);
+    let is_used = |entry: &Entry| Arc::strong_count(&entry.trained) > 1;
+    // What failed or was ended takes no network's place.
+    let is_empty = |entry: &Entry| entry.trained.try_lock().is_ok_and(|trained| trained.is_none());
+    entries.retain(|entry| is_used(entry) || !is_empty(entry));
+    let unused = entries.iter().position(|entry| !is_used(entry));
     if let (Some(oldest), true) = (unused, entries.len() >= MOST) {
         entries.remove(oldest);
     }
@@ -223,4 +227,26 @@ fn teach(
         steps: recipe.steps,
         weights,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ended_trainings_take_no_networks_place() {
+        let mut recipe = Recipe::images(Model::Mlp, 2, 1, 0).unwrap();
+        recipe.data = DataConfig { samples: 4, ..DataConfig::new(Dataset::Spiral, 0) };
+        let (inputs, hidden, outputs) = (2, vec![2], 2);
+        recipe.architecture = Architecture::Mlp(MlpConfig { inputs, hidden, outputs });
+        let mut learn = |seed, has_next| {
+            recipe.seed = seed;
+            cached(&recipe, DeviceId::CPU, "", &mut |_| has_next).unwrap()
+        };
+        let kept = learn(0, true).unwrap();
+        for seed in 1..=2 * MOST as u64 {
+            assert!(learn(seed, false).is_none());
+        }
+        assert!(Arc::ptr_eq(&kept, &learn(0, false).unwrap()));
+    }
 }
