@@ -129,6 +129,19 @@ mod tests {
     }
 
     #[test]
+    fn normal_deviates_have_the_moments_of_a_normal_distribution() {
+        let mut stream = Stream::new(7, "test");
+        let draws: Vec<f64> = (0..100_000).map(|_| stream.normal()).collect();
+        // Each bound is about four standard errors of that moment.
+        for (power, expected, bound) in
+            [(1, 0.0, 0.013), (2, 1.0, 0.018), (3, 0.0, 0.05), (4, 3.0, 0.13)]
+        {
+            let moment = draws.iter().map(|x| x.powi(power)).sum::<f64>() / draws.len() as f64;
+            assert!((moment - expected).abs() < bound, "moment {power} is {moment}");
+        }
+    }
+
+    #[test]
     fn integers_stay_below_the_bound() {
         let mut stream = Stream::new(7, "test");
         let mut counts = [0_i32; 10];
