@@ -1,8 +1,11 @@
 //! The course: from its files to its modules and the order of their lessons, or to everything that is wrong with it.
 
+mod requirements;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use mlsys_lab::Registry;
@@ -11,6 +14,9 @@ use mlsys_lab::nearest::nearest;
 use crate::diagnostic::{Code, Diagnostic, Located, Place, Source};
 use crate::model::{CourseId, Lesson, LessonId, ListedModule, Manifest, translated};
 use crate::parse::{Parsed, manifest_draft, read};
+
+pub use requirements::between;
+use requirements::{between_also, disorder};
 
 /// Lessons in the order in which they are best taken, by modules.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -74,84 +80,6 @@ impl Course {
         let found = self.lessons.iter().find(|lesson| lesson.front.id.as_str() == nearest);
         found.map(|lesson| &lesson.front.id)
     }
-}
-
-/// Errors between these lessons, each reported once; a second lesson with the same id is passed over.
-pub fn between(lessons: &[Lesson]) -> Vec<Diagnostic> {
-    between_also(&lessons.iter().collect::<Vec<_>>(), &[])
-}
-
-/// The same with lessons that could not be read: requiring one of them is no further error.
-fn between_also(lessons: &[&Lesson], unread: &[&str]) -> Vec<Diagnostic> {
-    let mut problems = Vec::new();
-    let mut distinct: Vec<&Lesson> = Vec::new();
-    for &lesson in lessons {
-        let id = &lesson.front.id;
-        let Some(first) = distinct.iter().find(|other| other.front.id == *id) else {
-            distinct.push(lesson);
-            continue;
-        };
-        let message = format!("the lesson `{id}` is already in {}", first.source.file);
-        let error = lesson.source.error(Code::DuplicateId, lesson.front.place, message);
-        problems.push(error.help("give one of the two another id"));
-    }
-    problems.extend(unknown(&distinct, unread));
-    problems.extend(cycles(&distinct));
-    problems
-}
-
-/// Requirements that do not exist.
-fn unknown(lessons: &[&Lesson], unread: &[&str]) -> Vec<Diagnostic> {
-    let mut problems = Vec::new();
-    for lesson in lessons {
-        for required in &lesson.front.requires {
-            if lessons.iter().any(|other| other.front.id == required.value)
-                || unread.contains(&required.value.as_str())
-            {
-                continue;
-            }
-            let message = format!("there is no lesson `{}`", required.value);
-            let ids = lessons.iter().map(|other| other.front.id.as_str());
-            let help = match nearest(required.value.as_str(), ids) {
-                Some(id) => format!("did you mean \"{id}\"?"),
-                None => "`mlsys list` shows them all".to_owned(),
-            };
-            let error = lesson.source.error(Code::UnknownLesson, required.place, message);
-            problems.push(error.help(help));
-        }
-    }
-    problems
-}
-
-fn cycles(lessons: &[&Lesson]) -> Vec<Diagnostic> {
-    let mut left: Vec<&Lesson> = lessons.to_vec();
-    let mut problems = Vec::new();
-    while let Some(&start) = left.first() {
-        // Follow requirements among what is left until a lesson has none there, or comes again.
-        let mut path = vec![start];
-        while let Some(&at) = path.last() {
-            let next = at.front.requires.iter().find_map(|required| {
-                let lesson = left.iter().find(|other| other.front.id == required.value)?;
-                Some((*lesson, required.place))
-            });
-            let Some((next, place)) = next else {
-                left.retain(|lesson| lesson.front.id != at.front.id);
-                break;
-            };
-            if let Some(first) = path.iter().position(|seen| seen.front.id == next.front.id) {
-                let cycle = &path[first..];
-                let names: Vec<_> =
-                    cycle.iter().chain([&next]).map(|l| l.front.id.as_str()).collect();
-                let message = format!("lessons require each other: {}", names.join(" -> "));
-                let error = at.source.error(Code::Cycle, place, message);
-                problems.push(error.help("remove one of these requirements"));
-                left.retain(|lesson| !cycle.iter().any(|other| other.front.id == lesson.front.id));
-                break;
-            }
-            path.push(next);
-        }
-    }
-    problems
 }
 
 /// The file that makes a folder a course.
@@ -252,26 +180,24 @@ fn read_listed(
     let listed = manifest.modules.iter().flat_map(|module| &module.lessons);
     let paths: BTreeSet<String> =
         listed.map(|listed| ListedModule::path_of(&listed.value)).collect();
-    let found: Vec<(String, &CourseFile)> =
-        paths.into_iter().filter_map(|path| files.get(&path).map(|file| (path, file))).collect();
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let share = found.len().div_ceil(threads).max(1);
-    let mut parsed = BTreeMap::new();
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(paths.len());
+    let left = Mutex::new(paths.into_iter());
+    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        let paths = std::iter::from_fn(next).filter_map(|path| Some((files.get(&path)?, path)));
+        let read = |file: &CourseFile| read(&file.name, &file.bytes, registry);
+        paths.map(|(file, path)| (path, read(file))).collect::<Vec<_>>()
+    };
     thread::scope(|scope| {
-        let readers: Vec<_> = found
-            .chunks(share)
-            .map(|files| {
-                scope.spawn(move || {
-                    let read = |file: &CourseFile| read(&file.name, &file.bytes, registry);
-                    files.iter().map(|(path, file)| (path.clone(), read(file))).collect::<Vec<_>>()
-                })
-            })
-            .collect();
-        for reader in readers {
-            parsed.extend(reader.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        // Without a thread more, this one reads them all.
+        let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
+        let others: Vec<_> = (1..threads).filter_map(spawn).collect();
+        let mut parsed = BTreeMap::from_iter(work());
+        for other in others {
+            parsed.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
         }
-    });
-    parsed
+        parsed
+    })
 }
 
 struct Reading<'a> {
@@ -394,23 +320,4 @@ fn id_place(lesson: &Lesson) -> Place {
         .slice(front)
         .find(&id)
         .map_or(front, |at| Place::new(front.start + at, front.start + at + id.len()))
-}
-
-/// Lessons that stand before one they require.
-fn disorder(lessons: &[&Lesson]) -> Vec<Diagnostic> {
-    let mut problems = Vec::new();
-    for (index, lesson) in lessons.iter().enumerate() {
-        let later = &lessons[index + 1..];
-        for required in &lesson.front.requires {
-            if later.iter().any(|other| other.front.id == required.value) {
-                let message = format!(
-                    "the course lists `{}` before `{}`, which it requires",
-                    lesson.front.id, required.value
-                );
-                let warning = lesson.source.warning(Code::LessonOrder, required.place, message);
-                problems.push(warning.help("list them the other way round in course.toml"));
-            }
-        }
-    }
-    problems
 }
