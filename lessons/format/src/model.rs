@@ -1,5 +1,6 @@
 //! What a lesson says, in the order of its file.
 
+mod answer;
 mod id;
 mod lab;
 mod question;
@@ -10,11 +11,11 @@ use mlsys_lab::schema::Class;
 
 use crate::diagnostic::{Located, Place, Source};
 
+pub use answer::{Formula, Tolerance, Wrong};
 pub use id::{CourseId, CourseIdError, LessonId, LessonIdError, is_inside, translated};
 pub use lab::{DeviceName, Goal, Knob, LabDirective, PanelRef, Setting};
 pub use question::{
-    Asked, Expected, Formula, KernelTask, KernelTest, Limit, Match, Question, QuestionKind,
-    QuestionType, Tolerance, Wrong,
+    Asked, Expected, KernelTask, KernelTest, Limit, Match, Question, QuestionKind, QuestionType,
 };
 
 pub(crate) use lab::settings;

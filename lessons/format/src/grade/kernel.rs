@@ -13,7 +13,7 @@ use mlsys_lab::{LabError, Registry, UnknownKind};
 use crate::env::LessonEnv;
 use crate::grade::answer::Judgement;
 use crate::grade::lab::{self, AnswerEnv};
-use crate::model::{Formula, KernelTask, KernelTest, Limit, Tolerance, settings};
+use crate::model::{Expected, Formula, KernelTask, KernelTest, Limit, Tolerance, Wrong, settings};
 
 /// The kind of lab that runs kernels.
 pub(crate) const KIND: &str = "kernel";
@@ -42,17 +42,18 @@ struct Symptom {
 struct Failure {
     say: String,
     symptom: Symptom,
+    /// Whether it did not come to an end.
+    is_endless: bool,
 }
 
-/// What came of one kernel on a test, or on all tests.
-enum Tried {
-    /// It is right; what it cost, a line for each limit.
-    Right(Vec<String>),
+enum TestError {
     Failed(Failure),
-    /// It did not come to an end.
-    Broken(Failure),
     /// It is no kernel, or not one of these arguments.
     Malformed(String),
+}
+
+fn malformed(error: impl ToString) -> TestError {
+    TestError::Malformed(error.to_string())
 }
 
 /// Judges a kernel, with the result of each test.
@@ -70,32 +71,25 @@ pub(super) fn judge(
     let mut first = None;
     let mut tests = task.tests.iter().enumerate();
     for (index, test) in tests.by_ref() {
-        let (result, failure, goes_on) = match bench.test(text, index, test) {
-            Tried::Malformed(message) => return (Judgement::Malformed(message), Vec::new()),
-            Tried::Right(costs) => (CaseResult::Passed(costs), None, true),
-            Tried::Failed(failure) => {
-                (CaseResult::Failed(failure.say.clone()), Some(failure), true)
+        let (result, failure) = match bench.test(text, index, test) {
+            Ok(costs) => (CaseResult::Passed(costs), None),
+            Err(TestError::Failed(failure)) => {
+                (CaseResult::Failed(failure.say.clone()), Some(failure))
             }
-            // What does not end on one test would use up the time of all others.
-            Tried::Broken(failure) => {
-                (CaseResult::Failed(failure.say.clone()), Some(failure), false)
-            }
+            Err(TestError::Malformed(why)) => return (Judgement::Malformed(why), Vec::new()),
         };
-        let name = test.name.clone();
-        cases.push(Case { name, result });
+        cases.push(Case { name: test.name.clone(), result });
+        // What does not end on one test would use up the time of all others.
+        let is_endless = failure.as_ref().is_some_and(|failure| failure.is_endless);
         first = first.or(failure);
-        if !goes_on {
+        if is_endless {
             break;
         }
     }
-    cases.extend(
-        tests.map(|(_, test)| Case { name: test.name.clone(), result: CaseResult::NotRun }),
-    );
-    let judgement = match first {
-        None => Judgement::Right,
-        Some(failure) => Judgement::Wrong(Some(bench.recognised(text, failure))),
-    };
-    (judgement, cases)
+    let names = tests.map(|(_, test)| test.name.clone());
+    cases.extend(names.map(|name| Case { name, result: CaseResult::NotRun }));
+    let say = first.map(|failure| bench.recognised(text, failure));
+    (say.map_or(Judgement::Right, |say| Judgement::Wrong(Some(say))), cases)
 }
 
 struct Bench<'a> {
@@ -117,38 +111,37 @@ impl<'a> Bench<'a> {
     fn symptom(&self, text: &str) -> Option<Symptom> {
         for (index, test) in self.task.tests.iter().enumerate() {
             match self.test(text, index, test) {
-                Tried::Right(_) => {}
-                Tried::Failed(failure) | Tried::Broken(failure) => return Some(failure.symptom),
-                Tried::Malformed(_) => return None,
+                Ok(_) => {}
+                Err(TestError::Failed(failure)) => return Some(failure.symptom),
+                Err(TestError::Malformed(_)) => return None,
             }
         }
         None
     }
 
-    fn test(&self, text: &str, index: usize, test: &KernelTest) -> Tried {
-        let failure = |say: String, limit: Option<usize>, seen: BTreeMap<String, Value>| Failure {
-            say,
-            symptom: Symptom { test: index, limit, seen },
+    /// What a right kernel cost, a line for each limit.
+    fn test(&self, text: &str, index: usize, test: &KernelTest) -> Result<Vec<String>, TestError> {
+        let failed = |say: String, limit: Option<usize>, seen: BTreeMap<String, Value>| {
+            let symptom = Symptom { test: index, limit, seen };
+            TestError::Failed(Failure { say, symptom, is_endless: false })
         };
-        let data = match self.run(text, test) {
-            Ok(data) => data,
-            Err(error) if error.is_usage() => return Tried::Malformed(error.to_string()),
-            Err(error) => return Tried::Broken(failure(error.to_string(), None, BTreeMap::new())),
-        };
+        let data = self.run(text, test).map_err(|error| {
+            if error.is_usage() {
+                return malformed(error);
+            }
+            let symptom = Symptom { test: index, limit: None, seen: BTreeMap::new() };
+            TestError::Failed(Failure { say: error.to_string(), symptom, is_endless: true })
+        })?;
         if data.metric("correct") != Some(Value::Bool(true)) {
             let problem = data.metric("first_problem");
             let problem =
                 problem.as_ref().and_then(Value::as_str).unwrap_or("something went wrong");
-            return Tried::Failed(failure(problem.to_owned(), None, outputs(&data, &FAULTS)));
+            return Err(failed(problem.to_owned(), None, outputs(&data)));
         }
-        let wanted = match self.wanted(test) {
-            Ok(wanted) => wanted,
-            Err(error) => return Tried::Malformed(error.to_string()),
-        };
-        for (buffer, wanted) in &wanted {
+        for (buffer, wanted) in &self.wanted(test).map_err(malformed)? {
             let given = contents(&data, buffer);
             if let Some(say) = difference(buffer, &given, wanted, self.task.tolerance) {
-                return Tried::Failed(failure(say, None, outputs(&data, &FAULTS)));
+                return Err(failed(say, None, outputs(&data)));
             }
         }
         let env = AnswerEnv {
@@ -157,11 +150,10 @@ impl<'a> Bench<'a> {
         };
         let mut costs = Vec::new();
         for (at, limit) in self.task.limits.iter().enumerate() {
-            let is_kept = match evaluate(&limit.assert.expr, &env) {
-                Ok(Known::Bool(kept)) => kept,
-                Ok(Known::Number(x)) => x != 0.0,
-                Ok(Known::Text(_) | Known::Series(_)) => false,
-                Err(error) => return Tried::Malformed(error.to_string()),
+            let is_kept = match evaluate(&limit.assert.expr, &env).map_err(malformed)? {
+                Known::Bool(kept) => kept,
+                Known::Number(x) => x != 0.0,
+                Known::Text(_) | Known::Series(_) => false,
             };
             let cost = measured(limit, &data);
             if !is_kept {
@@ -171,11 +163,11 @@ impl<'a> Bench<'a> {
                     Some((metric.to_owned(), data.metric(metric)?))
                 });
                 let say = format!("{cost}. {}", limit.say);
-                return Tried::Failed(failure(say, Some(at), seen.collect()));
+                return Err(failed(say, Some(at), seen.collect()));
             }
             costs.push(cost);
         }
-        Tried::Right(costs)
+        Ok(costs)
     }
 
     fn run(&self, text: &str, test: &KernelTest) -> Result<RunData, LabError> {
@@ -188,13 +180,10 @@ impl<'a> Bench<'a> {
     /// What each buffer must hold: by the test's own word, or as the reference leaves it.
     fn wanted(&self, test: &KernelTest) -> Result<Vec<(String, Vec<Value>)>, ExpectedError> {
         if !test.expect.is_empty() {
-            let expect = test.expect.iter();
-            return expect
-                .map(|expect| {
-                    let buffer = &expect.buffer.value;
-                    Ok((buffer.clone(), expected(test, buffer, &expect.value)?))
-                })
-                .collect();
+            let wanted = test.expect.iter().map(|Expected { buffer, value }| {
+                Ok((buffer.value.clone(), expected(test, &buffer.value, value)?))
+            });
+            return wanted.collect();
         }
         let reference = self.task.reference.as_ref().unwrap_or(&self.task.answer);
         let data = self.run(&reference.value, test).map_err(ExpectedError::Reference)?;
@@ -205,14 +194,12 @@ impl<'a> Bench<'a> {
 
     /// The feedback on a failure: of a stated wrong kernel that reads the same, or that fails in the same way.
     fn recognised(&self, text: &str, failure: Failure) -> String {
-        let wrong = &self.task.wrong;
-        if let Some(stated) =
-            wrong.iter().find(|wrong| lab::squeezed(&wrong.value) == lab::squeezed(text))
-        {
-            return stated.say.clone();
-        }
-        let fails_alike = |kernel: &str| self.symptom(kernel).as_ref() == Some(&failure.symptom);
-        match wrong.iter().find(|wrong| fails_alike(&wrong.value)) {
+        let squeezed = lab::squeezed(text);
+        let reads_alike = |wrong: &&Wrong<String>| lab::squeezed(&wrong.value) == squeezed;
+        let fails_alike =
+            |wrong: &&Wrong<String>| self.symptom(&wrong.value).as_ref() == Some(&failure.symptom);
+        let mut wrong = self.task.wrong.iter();
+        match wrong.clone().find(reads_alike).or_else(|| wrong.find(fails_alike)) {
             Some(stated) => stated.say.clone(),
             None => {
                 let test = self.task.tests.get(failure.symptom.test);
@@ -249,11 +236,10 @@ fn measured(limit: &Limit, data: &RunData) -> String {
     let mut costs: Vec<String> = Vec::new();
     for (name, _) in names {
         let Some(metric) = name.as_str().strip_prefix("answer.") else { continue };
-        let value = match data.metric(metric) {
-            Some(value) => value.as_f64().map_or_else(|| value.to_string(), number),
-            None => "has no value".to_owned(),
-        };
-        let cost = format!("{metric} {value}");
+        let value = data
+            .metric(metric)
+            .map(|value| value.as_f64().map_or_else(|| value.to_string(), number));
+        let cost = format!("{metric} {}", value.as_deref().unwrap_or("has no value"));
         if !costs.contains(&cost) {
             costs.push(cost);
         }
@@ -374,10 +360,10 @@ fn contents(data: &RunData, buffer: &str) -> Vec<Value> {
     }
 }
 
-/// The buffers and some counts of a run.
-fn outputs(data: &RunData, counts: &[&str]) -> BTreeMap<String, Value> {
+/// The buffers and the counts of faults of a run.
+fn outputs(data: &RunData) -> BTreeMap<String, Value> {
     let metrics = data.metrics().into_iter();
-    let kept = metrics.filter(|(name, _)| name.starts_with("buffer.") || counts.contains(name));
+    let kept = metrics.filter(|(name, _)| name.starts_with("buffer.") || FAULTS.contains(name));
     kept.map(|(name, value)| (name.to_owned(), value.clone())).collect()
 }
 

@@ -2,22 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use mlsys_expr::Expr;
 use mlsys_lab::named_enum;
 
 use crate::diagnostic::{Located, Place};
+use crate::model::answer::{Formula, Tolerance, Wrong};
 use crate::model::lab::Setting;
-
-/// An expression with its text and its place in the file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Formula {
-    /// The tree; its spans count from the start of `source`.
-    pub expr: Expr,
-    /// As it was written.
-    pub source: String,
-    /// Where it stands in the file.
-    pub place: Place,
-}
 
 /// A question that is graded.
 #[derive(Clone, Debug, PartialEq)]
@@ -164,17 +153,6 @@ pub enum Asked {
     },
 }
 
-/// A recognised wrong answer and what to say to it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Wrong<T> {
-    /// The answer.
-    pub value: T,
-    /// What to say.
-    pub say: String,
-    /// Where the answer stands.
-    pub place: Place,
-}
-
 /// Two texts that belong together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
@@ -182,17 +160,6 @@ pub struct Match {
     pub left: String,
     /// The right side.
     pub right: String,
-}
-
-/// How near to the answer a number counts as the same.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Tolerance {
-    /// The same number, up to 1e-9 of it, which is what the arithmetic of two formulas may differ by.
-    Exact,
-    /// Up to this share of the answer.
-    Relative(f64),
-    /// Up to this much.
-    Absolute(f64),
 }
 
 impl Question {
@@ -339,20 +306,6 @@ impl QuestionKind {
             Self::Text { .. } => Asked::Text,
             Self::Kernel(task) => Asked::Kernel { starter: task.starter.clone() },
             Self::Withheld(asked) => asked.clone(),
-        }
-    }
-}
-
-impl Tolerance {
-    /// Whether `given` counts as `wanted`.
-    pub fn accepts(self, given: f64, wanted: f64) -> bool {
-        const ARITHMETIC: f64 = 1e-9;
-        let distance = (given - wanted).abs();
-        match self {
-            Self::Exact => distance <= ARITHMETIC * wanted.abs(),
-            // A number exactly at the tolerance is within it, whatever the last bit of the subtraction says.
-            Self::Relative(share) => distance <= share * wanted.abs() * (1.0 + ARITHMETIC),
-            Self::Absolute(most) => distance <= most * (1.0 + ARITHMETIC),
         }
     }
 }

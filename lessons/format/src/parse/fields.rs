@@ -2,9 +2,10 @@
 //!
 //! serde stops at the first error; here all errors of a file are reported at once, each at its place.
 
+mod value;
+
 use std::ops::RangeInclusive;
 
-use mlsys_expr::Dialect;
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::value::Value;
 use toml::de::DeTable;
@@ -99,7 +100,6 @@ impl<'p, 's> Fields<'p, 's> {
         self.owner
     }
 
-    /// An error with a way out.
     pub(super) fn error(
         &mut self,
         code: Code,
@@ -110,7 +110,6 @@ impl<'p, 's> Fields<'p, 's> {
         self.problems.error(code, place, message, help);
     }
 
-    /// Takes a text.
     pub(super) fn text(&mut self, key: &'static str) -> Option<Located<String>> {
         let entry = self.take(key)?;
         self.as_text(key, &entry.node)
@@ -133,7 +132,6 @@ impl<'p, 's> Fields<'p, 's> {
         texts.map(|text| text.value).collect()
     }
 
-    /// Takes a list of texts.
     pub(super) fn texts(&mut self, key: &'static str) -> Option<Vec<Located<String>>> {
         let items = self.items(key, "texts, such as [\"a\", \"b\"]")?;
         // All items are read before any is missed, so that all errors are reported.
@@ -208,7 +206,6 @@ impl<'p, 's> Fields<'p, 's> {
         false
     }
 
-    /// Takes a number.
     pub(super) fn number(&mut self, key: &'static str) -> Option<Located<f64>> {
         let node = self.take(key)?.node;
         match self.as_value(key, &node)?.as_f64() {
@@ -292,7 +289,6 @@ impl<'p, 's> Fields<'p, 's> {
         found
     }
 
-    /// A warning with a way out.
     pub(super) fn warning(
         &mut self,
         code: Code,
@@ -368,96 +364,5 @@ impl<'p, 's> Fields<'p, 's> {
             self.wrong_type::<()>(key, &node, example);
             Vec::new()
         }
-    }
-}
-
-impl Fields<'_, '_> {
-    fn as_text(&mut self, key: &str, node: &Node) -> Option<Located<String>> {
-        let Item::Text(text) = &node.item else {
-            return self.wrong_type(key, node, "a text in double quotes");
-        };
-        if text.trim().is_empty() {
-            return self.unusable(key, node, "is empty", "write it, or leave the key out");
-        }
-        Some(Located { value: self.harmless(key, text, node)?, place: node.place })
-    }
-
-    fn as_formula(&mut self, key: &str, node: &Node) -> Option<Formula> {
-        let mut place = node.place;
-        let source = if let Item::Int(Some(i)) = node.item {
-            i.to_string()
-        } else if let Item::Float(Some(x)) = node.item {
-            format!("{x:?}")
-        } else if let Item::Text(_) = node.item {
-            let text = self.as_text(key, node)?.value;
-            // Without escapes in it the text stands in the file as it is, and each of its bytes has a place.
-            if let Some(at) = self.problems.source().slice(place).find(&text) {
-                place = Place::new(place.start + at, place.start + at + text.len());
-            }
-            text
-        } else {
-            return self.wrong_type(key, node, "a number, or an expression in double quotes");
-        };
-        match mlsys_expr::parse(&source, Dialect::Lesson) {
-            Ok(expr) => Some(Formula { expr, source, place }),
-            Err(error) => {
-                let at = place.within(&source, error.span);
-                self.problems.error_maybe(Code::Expression, at, error.message, error.help);
-                None
-            }
-        }
-    }
-
-    /// Any value; only dates and numbers that are not finite have no counterpart in a lab.
-    fn as_value(&mut self, key: &str, node: &Node) -> Option<Value> {
-        const HELP: &str = "write another value";
-        match &node.item {
-            Item::Text(text) => Some(Value::Text(self.harmless(key, text, node)?)),
-            Item::Bool(b) => Some(Value::Bool(*b)),
-            Item::Int(Some(i)) => Some(Value::Int(*i)),
-            Item::Float(Some(x)) => Some(Value::Float(*x)),
-            Item::Int(None) => self.unusable(key, node, "is beyond 64 bits", HELP),
-            Item::Float(None) => self.unusable(key, node, "is not a finite number", HELP),
-            Item::Date => self.unusable(key, node, "is a date, and no lab takes one", HELP),
-            Item::List(items) => {
-                let items: Vec<_> = items.iter().map(|item| self.as_value(key, item)).collect();
-                Some(Value::Array(items.into_iter().collect::<Option<_>>()?))
-            }
-            Item::Table(entries) => {
-                let entries: Vec<_> = entries
-                    .iter()
-                    .map(|entry| {
-                        let value = self.as_value(&entry.key.value, &entry.node)?;
-                        Some((entry.key.value.clone(), value))
-                    })
-                    .collect();
-                Some(Value::Table(entries.into_iter().collect::<Option<_>>()?))
-            }
-        }
-    }
-
-    /// TOML spells control characters as `\u001b`, past the check of the file's own characters.
-    fn harmless(&mut self, key: &str, text: &str, node: &Node) -> Option<String> {
-        match text.chars().find(|&c| characters::harmful(c)) {
-            Some(c) => {
-                let message = format!("`{}` contains U+{:04X}", shortened(key), c as u32);
-                let help = "remove it: it would act on the terminal instead of being shown";
-                self.error(Code::ControlCharacter, node.place, message, help);
-                None
-            }
-            None => Some(text.replace('\r', "")),
-        }
-    }
-
-    fn unusable<T>(&mut self, key: &str, node: &Node, why: &str, help: &str) -> Option<T> {
-        let message = format!("`{}` {why}", shortened(key));
-        self.error(Code::BadValue, node.place, message, help);
-        None
-    }
-
-    fn wrong_type<T>(&mut self, key: &str, node: &Node, wanted: &str) -> Option<T> {
-        let message = format!("`{}` is {}", shortened(key), node.item.name());
-        self.error(Code::WrongType, node.place, message, format!("it takes {wanted}"));
-        None
     }
 }

@@ -1,0 +1,52 @@
+//! What answers are held against: expressions, tolerances, recognised mistakes.
+
+use mlsys_expr::Expr;
+
+use crate::diagnostic::Place;
+
+/// An expression with its text and its place in the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Formula {
+    /// The tree; its spans count from the start of `source`.
+    pub expr: Expr,
+    /// As it was written.
+    pub source: String,
+    /// Where it stands in the file.
+    pub place: Place,
+}
+
+/// A recognised wrong answer and what to say to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wrong<T> {
+    /// The answer.
+    pub value: T,
+    /// What to say.
+    pub say: String,
+    /// Where the answer stands.
+    pub place: Place,
+}
+
+/// How near to the answer a number counts as the same.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tolerance {
+    /// The same number, up to 1e-9 of it, which is what the arithmetic of two formulas may differ by.
+    Exact,
+    /// Up to this share of the answer.
+    Relative(f64),
+    /// Up to this much.
+    Absolute(f64),
+}
+
+impl Tolerance {
+    /// Whether `given` counts as `wanted`.
+    pub fn accepts(self, given: f64, wanted: f64) -> bool {
+        const ARITHMETIC: f64 = 1e-9;
+        let distance = (given - wanted).abs();
+        match self {
+            Self::Exact => distance <= ARITHMETIC * wanted.abs(),
+            // A number exactly at the tolerance is within it, whatever the last bit of the subtraction says.
+            Self::Relative(share) => distance <= share * wanted.abs() * (1.0 + ARITHMETIC),
+            Self::Absolute(most) => distance <= most * (1.0 + ARITHMETIC),
+        }
+    }
+}
