@@ -11,4 +11,5 @@
 pub mod reading;
 pub mod samples;
 pub mod sandbox;
+pub mod script;
 pub mod snapshot;
