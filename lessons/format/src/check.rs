@@ -225,7 +225,6 @@ fn side(formula: &Formula, expr: &Expr, env: &dyn Env) -> String {
     if is_constant(expr) { value } else { format!("{} = {value}", part(formula, expr.span)) }
 }
 
-/// A value in words.
 pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::Number(x) => number(*x),

@@ -51,7 +51,6 @@ fn first_cells<'a>(text: &'a str, heading: &str) -> Vec<&'a str> {
     rows.map(|row| row.split('|').nth(1).unwrap().trim()).collect()
 }
 
-/// Resolves the settings of a command.
 fn assert_resolves(lab: &Lab, place: &str) {
     let Some(kind) = &lab.kind else { return };
     let schema = built_in().find(kind).unwrap().schema();

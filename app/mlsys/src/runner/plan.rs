@@ -24,7 +24,6 @@ use mlsys_run::storage::Paths;
 use super::Request;
 use crate::context::Context;
 
-/// One lab of a lesson, ready to be run.
 pub struct Plan<'a> {
     pub id: &'a str,
     pub lab: &'static dyn Lab,

@@ -15,7 +15,6 @@ use crate::grade::answer::Judgement;
 use crate::grade::lab::{self, AnswerEnv};
 use crate::model::{Expected, Formula, KernelTask, KernelTest, Limit, Tolerance, Wrong, settings};
 
-/// The kind of lab that runs kernels.
 pub(crate) const KIND: &str = "kernel";
 
 /// Counts of faults, by which two failures are distinguished.
@@ -352,7 +351,6 @@ impl Env for AtElement<'_> {
     }
 }
 
-/// What a buffer holds at the end.
 fn contents(data: &RunData, buffer: &str) -> Vec<Value> {
     match data.metric(&format!("buffer.{buffer}")) {
         Some(Value::Array(values)) => values,

@@ -59,7 +59,6 @@ enum NoNumber<'f> {
     NoValue(&'f Formula, EvalError),
 }
 
-/// The value of a stated answer.
 fn value_of<'f>(formula: &'f Formula, env: &dyn Env) -> Result<f64, NoNumber<'f>> {
     match evaluate(&formula.expr, env) {
         Ok(Value::Number(x)) => Ok(x),
@@ -101,7 +100,8 @@ pub(super) fn judge<W>(
     let near = |values: &[f64]| values.len() == given.len() && first_wrong(values).is_none();
     let values = match all(answer, env) {
         Ok(values) => values,
-        Err(reason) => return Judgement::Malformed(undecided(&reason)),
+        // It depends on a run that has not been made.
+        Err(reason) => return Judgement::Malformed(format!("this cannot be graded yet: {reason}")),
     };
     let Some(first_wrong) = first_wrong(&values) else { return Judgement::Right };
     let is_meant =
@@ -110,11 +110,6 @@ pub(super) fn judge<W>(
         Some(stated) => Some(stated.say.clone()),
         None => (first_wrong > 0).then(|| format!("the first {first_wrong} are right")),
     })
-}
-
-/// The answer depends on a run that has not been made.
-fn undecided(reason: &NoNumber<'_>) -> String {
-    format!("this cannot be graded yet: {reason}")
 }
 
 /// A prediction compared with the actual value, both as shown with their unit.
@@ -165,11 +160,8 @@ impl Predict {
             PredictKind::Numeric { unit } => unit.as_deref(),
             PredictKind::Choice { .. } => None,
         };
-        let theory = match &self.theory {
-            // Theory is a bonus: without a value it is left out.
-            Some(formula) => value(formula, env).ok(),
-            None => None,
-        };
+        // Theory is a bonus: without a value it is left out.
+        let theory = self.theory.as_ref().and_then(|formula| value(formula, env).ok());
         let in_words = |value: &Value| match (value, unit) {
             (Value::Number(x), Some(unit)) => format!("{} {unit}", number(*x)),
             (Value::Text(text), _) => shown(&Value::Text(self.label(text).to_owned())),

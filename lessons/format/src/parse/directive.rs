@@ -18,7 +18,6 @@ use crate::parse::split::Directive;
 /// Most directives in one lesson.
 pub const MAX_DIRECTIVES: usize = 200;
 
-/// The kinds of directives.
 const DIRECTIVES: [&str; 5] = ["lab", "predict", "question", "check", "notes"];
 
 /// Reads the directives of one file, watching over their ids and their number.
@@ -270,7 +269,6 @@ pub(super) fn lab(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opti
     })
 }
 
-/// A goal of a panel.
 fn goal(fields: &mut Fields<'_, '_>) -> Option<Goal> {
     fields.require(&[
         ("name", "name = \"silver\""),

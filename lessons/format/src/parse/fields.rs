@@ -95,7 +95,6 @@ impl<'p, 's> Fields<'p, 's> {
         what.clone_into(&mut self.what);
     }
 
-    /// Where to point for what is missing.
     pub(super) fn owner(&self) -> Place {
         self.owner
     }
@@ -145,7 +144,6 @@ impl<'p, 's> Fields<'p, 's> {
         self.as_formula(key, &entry.node)
     }
 
-    /// Takes a list of expressions and numbers.
     pub(super) fn formulas(&mut self, key: &'static str) -> Option<Vec<Formula>> {
         let items = self.items(key, "numbers or expressions, such as [1, \"2^3\"]")?;
         let formulas: Vec<_> = items.iter().map(|item| self.as_formula(key, item)).collect();
@@ -214,13 +212,11 @@ impl<'p, 's> Fields<'p, 's> {
         }
     }
 
-    /// Takes a value of any type.
     pub(super) fn value(&mut self, key: &'static str) -> Option<Located<Value>> {
         let node = self.take(key)?.node;
         Some(Located { value: self.as_value(key, &node)?, place: node.place })
     }
 
-    /// Takes a list of values of any type.
     pub(super) fn values(&mut self, key: &'static str) -> Option<Vec<Value>> {
         let items = self.items(key, "values, such as [16, 64]")?;
         let values: Vec<_> = items.iter().map(|item| self.as_value(key, item)).collect();

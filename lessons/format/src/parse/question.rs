@@ -378,7 +378,6 @@ fn located(wrong: &[Wrong<String>]) -> impl Iterator<Item = Located<String>> {
     wrong.iter().map(|wrong| Located { value: wrong.value.clone(), place: wrong.place })
 }
 
-/// The table `set`.
 pub(super) fn settings(fields: &mut Fields<'_, '_>) -> Vec<Setting> {
     let map = fields.map("set").into_iter();
     map.map(|(name, value)| Setting {

@@ -14,7 +14,6 @@ use mlsys_view::xml::escaped as escape;
 
 const MOST: u64 = 16 << 20;
 
-/// Reads the files, reports on those that can be used, and names the others.
 pub fn run(options: &CohortOf, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let course = context.library()?.course(context.console)?;
     let mut learners = Vec::new();
