@@ -11,8 +11,9 @@ use std::ops::Range;
 
 use mlsys_expr::nearest::nearest;
 use mlsys_expr::{Dialect, Expr, parse};
+use mlsys_lab::params::Given;
 use mlsys_lab::schema::{Metric, Panel, Param, Preset, Type};
-use mlsys_lab::{Schema, Tables, Value};
+use mlsys_lab::{Params, Schema, Tables, Value};
 use toml::de::DeTable;
 
 use self::fields::Fields;
@@ -57,25 +58,23 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
         return None;
     }
     let mut top = Fields::new(table, "a lab", problems);
-    let title = |text: Option<Text>| text.map(|text| text.value);
+    // What is missing is told already, and hides nothing of what follows.
+    let required = |text: Option<Text>| text.map_or_else(String::new, |text| text.value);
     let kind = top.required_text("kind", "kind = \"my-lab\"");
     if let Some(kind) = &kind
         && !is_kind(&kind.value)
     {
-        top.problems.add(
-            Mistake::BadValue,
-            kind.place.clone(),
-            "a kind has lower-case letters, digits and hyphens, and begins with a letter",
-            "write it like kind = \"my-lab\"",
-        );
+        let message = "a kind has lower-case letters, digits and hyphens, and begins with a letter";
+        let help = "write it like kind = \"my-lab\"";
+        top.problems.add(Mistake::BadValue, kind.place.clone(), message, help);
     }
-    let name = title(top.required_text("title", "title = \"My lab\""));
-    let about = title(top.required_text("about", "about = \"What it shows.\""));
-    let written = title(top.required_text("source", "source = \"Who found the formula\""));
-    let module = title(top.required_text("module", "module = \"scaling\""));
-    let formula = title(top.text("formula"));
+    let title = required(top.required_text("title", "title = \"My lab\""));
+    let about = required(top.required_text("about", "about = \"What it shows.\""));
+    let written = required(top.required_text("source", "source = \"Who found the formula\""));
+    let module = required(top.required_text("module", "module = \"scaling\""));
+    let formula = top.text("formula").map(|text| text.value);
     let notes = top.take("note").map(|value| top.deserialize::<Vec<String>>(value, "`note`"));
-    let prints = title(top.text("prints"));
+    let prints = top.text("prints").map(|text| text.value);
     let headline = top.take("headline").map(|value| top.deserialize(value, "`headline`"));
 
     let mut form = Form { start, ..Form::default() };
@@ -174,16 +173,16 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
     top.finish();
 
     let schema = Schema {
-        params: distinct(params, "parameter", |param| &param.name, problems),
-        metrics: distinct(metrics, "metric", |metric| &metric.name, problems),
-        panels: distinct(panels, "panel", |panel| &panel.name, problems),
-        presets: distinct(presets, "preset", |preset| &preset.name, problems),
-        kind: kind?.value,
-        title: name?,
-        module: module?,
-        about: about?,
+        params: distinct(&params, "parameter", |param| &param.name, problems),
+        metrics: distinct(&metrics, "metric", |metric| &metric.name, problems),
+        panels: distinct(&panels, "panel", |panel| &panel.name, problems),
+        presets: distinct(&presets, "preset", |preset| &preset.name, problems),
+        kind: required(kind),
+        title,
+        module,
+        about,
         formula: formula.or_else(|| Some(definitions(&form))),
-        source: written?,
+        source: written,
         notes: notes.flatten().into_iter().flatten().collect(),
         budget: None,
         device: None,
@@ -192,16 +191,20 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
         prints,
         headline: headline.flatten(),
     };
-    match schema.checked() {
-        Ok(schema) => Some((schema, form)),
-        Err(error) => {
-            // A preset may well set a parameter that does not read.
-            if all_params_read {
-                problems.add(Mistake::BadValue, 0..0, error.message, "");
-            }
-            None
+    let mut check = |of: &str, place: &Range<usize>, name: &str, value: &Value| {
+        if let Err(error) = Params::check(&schema, name, Given::Value(value.clone())) {
+            problems.add(Mistake::BadValue, place.clone(), format!("{of}{error}"), "");
         }
+    };
+    for (param, place) in &params {
+        param.default.iter().for_each(|value| check("", place, &param.name, value));
     }
+    // A preset may well set a parameter that does not read.
+    for (preset, place) in presets.iter().filter(|_| all_params_read) {
+        let of = format!("preset '{}': ", preset.name);
+        preset.set.iter().for_each(|(name, value)| check(&of, place, name, value));
+    }
+    Some((schema, form))
 }
 
 fn definitions(form: &Form) -> String {
@@ -250,20 +253,20 @@ fn entries<T>(
     all
 }
 
-fn distinct<T>(
-    all: Vec<(T, Range<usize>)>,
+fn distinct<T: Clone>(
+    all: &[(T, Range<usize>)],
     what: &str,
     name: impl Fn(&T) -> &String,
     problems: &mut Problems<'_>,
 ) -> Vec<T> {
     let mut names = BTreeSet::new();
-    for (one, place) in &all {
+    for (one, place) in all {
         if !names.insert(name(one).clone()) {
             let message = format!("another {what} is called `{}`", name(one));
             problems.add(Mistake::DuplicateId, place.clone(), message, "choose another name");
         }
     }
-    all.into_iter().map(|(one, _)| one).collect()
+    all.iter().map(|(one, _)| one.clone()).collect()
 }
 
 /// Takes a parameter in and checks what its declaration promises.

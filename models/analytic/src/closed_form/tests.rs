@@ -121,6 +121,12 @@ fn an_entry_that_does_not_read_hides_no_other_mistake() {
             "`[[metric]]` has no `about`; nothing is called `m`",
         ),
         ("about = \"what is sent\"", "", "`[[param]]` has no `about`"),
+        ("default = 1000", "default = -1", "parameter 'bytes': -1 is outside 0 and above"),
+        (
+            "[[check]]",
+            "[[preset]]\nname = 'a'\nabout = ''\nset = { byte = 1, bytes = 'x' }\n[[preset]]\nname = 'b'\nabout = ''\nset = { bandwidth = 'y' }\n[[check]]",
+            "preset 'a': parameter 'byte': no such parameter; did you mean 'bytes'?; preset 'a': parameter 'bytes': expected int, found the text 'x'; preset 'b': parameter 'bandwidth': expected float, found the text 'y'",
+        ),
         ("name = \"bytes\"", "", "`[[param]]` has no `name`; nothing is called `bytes`"),
         ("label = \"{bytes} bytes\"", "", "`bars` has no `label`"),
         ("[panel.bars]", "text = [{ if = \"true\" }]\n[panel.bars]", "`text` has no `words`"),

@@ -25,17 +25,9 @@ impl Schema {
                 toml::from_str(COMMON).map_err(|e| error("common", e.to_string()))?;
             schema.metrics.extend(common.metric);
         }
-        schema.checked()
-    }
-
-    /// The schema, if its presets and its pictures over several runs are as they must be.
-    ///
-    /// # Errors
-    /// The first of them that is not.
-    pub fn checked(self) -> Result<Self, SchemaError> {
-        self.check_presets()?;
-        self.check_attempts()?;
-        Ok(self)
+        schema.check_presets()?;
+        schema.check_attempts()?;
+        Ok(schema)
     }
 
     /// An error in this schema.

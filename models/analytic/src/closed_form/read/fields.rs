@@ -38,13 +38,8 @@ impl<'p, 's, 'i> Fields<'p, 's, 'i> {
         // A table of several lines is pointed at by its first.
         let first = problems.source.get(place.clone()).and_then(|text| text.find('\n'));
         let place = place.start..first.map_or(place.end, |line| place.start + line);
-        Self {
-            problems,
-            place,
-            what: what.to_owned(),
-            table: table.into_inner(),
-            known: Vec::new(),
-        }
+        let (what, table) = (what.to_owned(), table.into_inner());
+        Self { problems, place, what, table, known: Vec::new() }
     }
 
     pub(super) fn place(&self) -> Range<usize> {

@@ -39,10 +39,8 @@ pub(super) fn read(panel: &mut Fields<'_, '_, '_>, form: &Form) -> Option<Pictur
         if form.start == Start::Simulation {
             return None;
         }
-        panel.missing(
-            "bars",
-            "what it draws: bars, stacks, table, scatter, cells, panes, steps or text",
-        );
+        let kinds = "what it draws: bars, stacks, table, scatter, cells, panes, steps or text";
+        panel.missing("bars", kinds);
     }
     Some(Picture { instead, drawing })
 }
@@ -263,10 +261,8 @@ fn cells(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Drawi
         let remark = entry.template("remark", names);
         let value = entry.take("cell");
         let Some(table) = value.and_then(|value| entry.as_table(value, "`cell`")) else {
-            entry.missing(
-                "cell",
-                "cell = { for = \"lane\", over = \"range(0, 31)\", kind = \"0\" }",
-            );
+            let example = "cell = { for = \"lane\", over = \"range(0, 31)\", kind = \"0\" }";
+            entry.missing("cell", example);
             return None;
         };
         let mut cell = Fields::new(table, "`cell`", entry.problems);
