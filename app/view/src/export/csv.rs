@@ -87,8 +87,7 @@ fn series(lines: &mut Lines, scene: &Scene<'_>, names: &[&str]) {
 fn values(lines: &mut Lines, scene: &Scene<'_>) {
     lines.line(["metric", "value", "unit"]);
     for name in metrics::expand(&scene.panel.metrics, scene.data) {
-        let broken = scene.data.series.get(name).is_some_and(|s| s.ends_in_gap());
-        let value = scene.data.metric(name).filter(|_| !broken);
+        let value = scene.data.metric(name).filter(|_| !metrics::is_broken(scene.data, name));
         let value = value.map_or(String::new(), |value| exact(&value));
         let unit = metrics::unit(scene.schema, name).unwrap_or("");
         lines.line([name, &value, unit]);

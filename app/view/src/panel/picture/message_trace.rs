@@ -25,7 +25,7 @@ use crate::panel::view::{FrameView, Inspect, Mark};
 use crate::text;
 use crate::theme::Look;
 
-fn draw_head(area: Rect, pen: &mut Pen<'_>, trace: &MessageTrace, at: usize, look: &Look) {
+fn draw_position(area: Rect, pen: &mut Pen<'_>, trace: &MessageTrace, at: usize, look: &Look) {
     let style = look.theme.accent;
     let mut end = pen.text(area.x, area.y, &words::position(trace, at), style);
     let rounds = trace.rounds.len();
@@ -34,7 +34,7 @@ fn draw_head(area: Rect, pen: &mut Pen<'_>, trace: &MessageTrace, at: usize, loo
         end = pen.text(end + 2, area.y, &(done + &left.repeat(rounds - at)), style);
     }
     let what = pen::width(&trace.what);
-    if what > 0 && end.saturating_add(2 + what) <= area.right() {
+    if what > 0 && end.saturating_add(2).saturating_add(what) <= area.right() {
         pen.ending(area.right(), area.y, &trace.what, look.theme.dim);
     }
 }
@@ -169,7 +169,7 @@ impl Picture for MessageTrace {
             return;
         }
         let done = view.round.min(self.rounds.len());
-        draw_head(area, &mut pen, self, done, look);
+        draw_position(area, &mut pen, self, done, look);
         let body = Rect { y: area.y + 1, height: area.height - 1, ..area };
         let mark = view.mark.map(|mark| mark.within(self.chunks.len(), self.ranks));
         let items = items(look);

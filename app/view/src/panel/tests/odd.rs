@@ -166,6 +166,7 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
         Frame::MessageTrace(Box::new(ring(300))),
         Frame::MessageTrace(Box::new(star(40))),
         Frame::MessageTrace(Box::new(MessageTrace {
+            what: "漢字".repeat(20_000),
             names: vec!["\u{1b}[31m漢字\n".repeat(30); 3],
             note: "漢字\n".repeat(90),
             all_rounds: usize::MAX,
