@@ -110,6 +110,9 @@ fn all_mistakes_are_told_at_once_with_their_places() {
         assert!(found.contains(&one), "{one:?} is not in {found:#?}");
     }
     assert!(found.iter().any(|(_, _, m)| *m == "`bars` has no key `lenght`"), "{found:#?}");
+    let problems = ClosedForm::read(&format!("zzzzzzzz = 1\n{SMALL}")).unwrap_err();
+    let help = problems[0].help.as_deref().unwrap();
+    assert!(help.starts_with("the keys are kind, title, about, source, module, "), "{help}");
 }
 
 #[test]

@@ -269,6 +269,8 @@ impl<'p, 's, 'i> Fields<'p, 's, 'i> {
 
     /// Tells of every key that was not taken.
     pub(super) fn finish(&mut self) {
+        // A required key was looked for before it was taken.
+        self.known.dedup();
         for (key, place, _) in in_order(std::mem::take(&mut self.table)) {
             let help = match nearest(&key, self.known.iter().copied()) {
                 Some(known) => format!("did you mean `{known}`?"),
