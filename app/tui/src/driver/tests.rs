@@ -139,7 +139,7 @@ fn to_its_end(it: &mut Loop) {
 }
 
 #[test]
-fn who_leaves_as_a_run_ends_finds_all_of_it() {
+fn leaving_waits_until_the_record_is_whole() {
     let folder = Sandbox::new("");
     let mut it = training(&folder);
     to_its_end(&mut it);

@@ -175,32 +175,32 @@ impl LabState {
 
     /// Makes the newest run an earlier one and the lab ready for the next.
     pub fn begin(&mut self) {
-        let RunState { mut data, begun_with, replay, .. } = std::mem::take(&mut self.run);
-        if !data.series.is_empty() {
+        let mut last = std::mem::take(&mut self.run);
+        if !last.data.series.is_empty() {
             self.others.retired += 1;
             let name = || format!("run {}", self.others.retired);
-            let name = replay.map_or_else(name, |replay| replay.origin);
-            let run = Earlier::new(name, begun_with, std::mem::take(&mut data));
-            earlier::keep(&mut self.others.earlier, run);
+            let name = last.replay.map_or_else(name, |replay| replay.origin);
+            let data = std::mem::take(&mut last.data);
+            earlier::keep(&mut self.others.earlier, Earlier::new(name, last.begun_with, data));
         }
         self.others.finished.left = None;
         self.pictures.frozen = None;
         let knobs = self.controls.knobs.iter();
-        let begun_with: Vec<_> = knobs.clone().map(Knob::named_value).collect();
-        for run in &mut self.others.earlier {
-            run.relabel(&begun_with);
-        }
-        let is_live = self.schema.is_live();
         self.run = RunState {
             state: RunStatus::Running,
-            // The answer to come is a moment away: until then the last one stays, so that nothing flickers.
-            data: if is_live { RunData::default() } else { data },
-            superseded: !is_live,
+            begun_with: knobs.clone().map(Knob::named_value).collect(),
             turned_at_start: knobs.filter(|knob| knob.is_turned()).map(Knob::named_value).collect(),
-            begun_with,
             explored: self.own_text().is_some() || self.is_turned(),
             ..RunState::default()
         };
+        if !self.schema.is_live() {
+            // The answer to come is a moment away: until then the last one stays, so that nothing flickers.
+            (self.run.data, self.run.begun_params) = (last.data, last.begun_params);
+            self.run.superseded = true;
+        }
+        for run in &mut self.others.earlier {
+            run.relabel(&self.run.begun_with);
+        }
     }
 
     pub fn chosen(&self) -> Option<usize> {
