@@ -16,7 +16,7 @@ use crate::glyphs::{GlyphSet, Glyphs};
 use crate::metrics;
 use crate::panel::picture::{At, Sheet};
 use crate::panel::{Focus, FrameView, Scene, draw_frame, line, picture};
-use crate::text::wrap;
+use crate::text::{cell, wrap};
 use crate::theme::{Background, ColorDepth, Look, Theme};
 use crate::xml::escaped;
 
@@ -87,7 +87,7 @@ impl Page {
             ink: color(theme.text),
             dim: color(theme.dim),
         };
-        let title = crate::text::cell(&page.title, 80);
+        let title = cell(&page.title, 80);
         page.line(&title, "t", &page.ink.clone());
         page.y += 4.0;
         for line in wrap(&page.about.clone(), COLUMNS + 12).iter().take(2) {
@@ -204,7 +204,7 @@ impl Source {
             parts.push("all parameters at their defaults".to_owned());
         }
         let changed = self.changed.iter();
-        parts.extend(changed.map(|(name, value)| format!("{name} = {value}")));
+        parts.extend(changed.map(|(name, value)| format!("{name} = {}", cell(value, 60))));
         parts.extend(self.seed.iter().map(|seed| format!("seed {seed}")));
         parts.extend(self.device.iter().map(|device| format!("on {device}")));
         parts.extend(self.remark.clone());

@@ -18,7 +18,7 @@ use crate::panel::tests::{fixtures, named, with_frame};
 fn source() -> Source {
     Source {
         lesson: Some("systems/<training> & \"loop\"".to_owned()),
-        changed: vec![("learning_rate".to_owned(), "0.1".to_owned())],
+        changed: vec![("source".to_owned(), "two\nlines".to_owned())],
         seed: Some("7".to_owned()),
         device: Some("a GPU".to_owned()),
         remark: None,
@@ -81,7 +81,7 @@ fn a_figure_says_what_it_shows_and_where_it_comes_from() {
         "learning_rate = 0.1 at step 120",
         "run 1: learning_rate 0.05",
         "lesson systems/&lt;training&gt; &amp; &quot;loop&quot;",
-        "learning_rate = 0.1 · seed 7 · on a GPU",
+        "source = two lines · seed 7 · on a GPU",
     ] {
         assert!(texts.contains(said), "{said:?} is not in\n{texts}");
     }
