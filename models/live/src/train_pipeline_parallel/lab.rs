@@ -23,7 +23,7 @@ use mlsys_distributed::model::Model;
 use mlsys_distributed::reference::{self, Reference};
 use mlsys_distributed::transport::Traffic;
 use mlsys_distributed::worker_pool::{WorkerContext, WorkerPool, contexts, timeout};
-use mlsys_lab::report::FrameTrigger;
+use mlsys_lab::report::{FrameTrigger, Report, Sink};
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{LabError, Params, Run, Value};
 use mlsys_nn::divergence::{self, DivergenceCheck};
@@ -318,12 +318,7 @@ impl SteppedLab for Session {
         let glance = || {
             if clock == Clock::Measured && drawn.elapsed() >= POLL_INTERVAL {
                 drawn = Instant::now();
-                let stages = diary.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                let has_begun = stages.iter().any(|slots| !slots.is_empty());
-                let played = PipelineRun { stages, transfers: Vec::new() };
-                stepped::draw(run, (step, FrameTrigger::Running), &[("timeline", ())], |_, ()| {
-                    has_begun.then(|| panels::timeline(setup, clock, &played))
-                });
+                draw_unfinished(run.sink, step, setup, diary);
             }
             run.control.interrupted()
         };
@@ -368,6 +363,17 @@ impl SteppedLab for Session {
             run.scalar("measured_bubble_fraction", idle);
         }
         Ok(())
+    }
+}
+
+/// The timeline of a step that goes on, if it is wanted. The request stays open: the step's end draws its other panels.
+fn draw_unfinished(sink: &mut dyn Sink, step: u64, setup: &Setup, diary: &Diary) {
+    let stages = diary.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let has_begun = stages.iter().any(|slots| !slots.is_empty());
+    if has_begun && sink.wants_frame("timeline", FrameTrigger::Running) {
+        let played = PipelineRun { stages, transfers: Vec::new() };
+        let frame = Box::new(panels::timeline(setup, Clock::Measured, &played));
+        sink.report(Report::Frame { panel: "timeline".into(), step, frame });
     }
 }
 

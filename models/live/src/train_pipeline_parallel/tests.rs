@@ -1,15 +1,19 @@
 //! Whole runs, against one worker, against the instant lab and against the formulas of the contract.
 
+use mlsys_lab::RunData;
 use mlsys_lab::control::StopReason;
 use mlsys_lab::frame::Frame;
-use mlsys_lab::report::Report;
-use mlsys_lab::{RunData, Value};
+use mlsys_lab::report::{FrameTrigger, Report, Sink};
 use mlsys_nn::random::Stream;
-use mlsys_sim::pipeline::{Plan, Schedule};
+use mlsys_sim::pipeline::{Plan, Schedule, Slot};
 
+use super::draw_unfinished;
+use super::params::Setup;
+use super::stage::Diary;
 use crate::stepped::LiveLab;
 use crate::trial::{
-    Then, answered, frame, most, must_be_declared, number, refused, run, steered, turn, values,
+    Then, answered, flat, frame, most, must_be_declared, number, params, refused, run, steered,
+    turn, values,
 };
 
 fn lab() -> LiveLab {
@@ -17,10 +21,7 @@ fn lab() -> LiveLab {
 }
 
 fn array(data: &RunData, name: &str) -> Vec<f64> {
-    match data.metric(name) {
-        Some(Value::Array(values)) => values.iter().map(|v| v.as_f64().unwrap()).collect(),
-        other => panic!("{name}: {other:?}"),
-    }
+    flat(&data.metric(name).unwrap())
 }
 
 fn near(got: f64, want: f64) {
@@ -265,6 +266,41 @@ fn stop_during_a_step_keeps_the_counts() {
     assert!(!data.series.contains_key("reference_loss"));
     assert_eq!(array(&data, "staleness"), [0.0; 4]);
     assert!(number(&data, "bytes_sent_per_worker") > 0.0);
+}
+
+/// Wants some panels until their offer ends.
+struct Request(&'static [&'static str], Vec<String>);
+
+impl Sink for Request {
+    fn report(&mut self, report: Report) {
+        let Report::Frame { panel, .. } = report else { panic!("{report:?}") };
+        self.1.push(panel.to_string());
+    }
+
+    fn wants_frame(&mut self, panel: &str, _: FrameTrigger) -> bool {
+        self.0.contains(&panel)
+    }
+
+    fn frames_done(&mut self) {
+        self.0 = &[];
+    }
+}
+
+#[test]
+fn an_unfinished_step_draws_its_timeline_and_leaves_the_rest_of_a_request() {
+    let setup = Setup::read(&params(&lab(), &[])).unwrap();
+    let diary = Diary::default();
+    let mut request = Request(&["timeline", "memory"], Vec::new());
+    draw_unfinished(&mut request, 1, &setup, &diary);
+    assert!(request.1.is_empty());
+    let slot = Slot { operation: setup.operations(0, 0)[0], start: 0.0, end: 1.0 };
+    diary.lock().unwrap().push(vec![slot]);
+    draw_unfinished(&mut request, 1, &setup, &diary);
+    assert_eq!(request.1, ["timeline"]);
+    assert!(request.wants_frame("memory", FrameTrigger::Running));
+    let mut other = Request(&["memory"], Vec::new());
+    draw_unfinished(&mut other, 1, &setup, &diary);
+    assert!(other.1.is_empty() && other.wants_frame("memory", FrameTrigger::Running));
 }
 
 #[test]
