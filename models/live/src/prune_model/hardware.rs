@@ -245,7 +245,14 @@ fn crossing(pair: &[(f64, Size)], one: usize, other: usize) -> Option<Crossing> 
 
 #[cfg(test)]
 mod tests {
+    use mlsys_nn::cases::Model;
+    use mlsys_sim::pruning::Stored;
+    use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
+
     use super::*;
+    use crate::prune_model::masks::{draws, zero_removed};
+    use crate::prune_model::params::Choice;
+    use crate::prune_model::tests::{HALF, chosen, knobs, small};
 
     #[test]
     fn the_pattern_is_looked_for_along_the_inputs() {
@@ -257,5 +264,80 @@ mod tests {
         three[6] = t;
         assert!(!is_two_of_four(&three, 2));
         assert!(!is_two_of_four(&[t; 8], 2));
+    }
+
+    #[test]
+    fn formats_round_trip_in_their_bytes() {
+        let trained = small(Model::Mlp, 8);
+        let layers = trained.layers();
+        for (bits, offset) in [(4, 5), (3, 2), (8, 1), (32, 6)] {
+            let set = [format!("value_bits={bits}"), format!("offset_bits={offset}")];
+            let knobs = knobs(&[set[0].as_str(), set[1].as_str()]);
+            let cut = chosen(&trained, Choice { sparsity: 0.9, ..HALF });
+            let size = Size::new(&Body::new(&trained), trained.weights.len(), &cut, &knobs);
+            let mut written = [0_u64; 3];
+            for (layer, kept) in layers.iter().zip(&cut.masks) {
+                let mut matrix = layer.matrix(&trained.weights);
+                zero_removed(&mut matrix, kept);
+                let codes: Vec<u32> = if bits == 32 {
+                    matrix.iter().map(|weight| weight.to_bits()).collect()
+                } else {
+                    let shape = Matrix::by_inputs(layer.inputs, layer.outputs);
+                    let scheme = Scheme::SymmetricRestricted;
+                    let rounded =
+                        Quantized::linear(&matrix, shape, bits, scheme, Granularity::Channel);
+                    let pattern = |code: &i32| (*code as u32) & ((1 << bits) - 1);
+                    rounded.codes.iter().map(pattern).collect()
+                };
+                for (format, written) in Format::ALL.into_iter().zip(&mut written) {
+                    let stored = Stored::encode(format, &codes, kept, widths(&knobs));
+                    let wanted = codes.iter().zip(kept);
+                    let wanted = wanted.map(|(code, kept)| if *kept { *code } else { 0 }).collect();
+                    assert_eq!(stored.decode(), Some(wanted), "{format:?}");
+                    *written += stored.bits();
+                }
+            }
+            // 18 outputs with a bias each, and a scale each where weights are rounded.
+            let others = if bits == 32 { 18 * 4 } else { 18 * 8 };
+            assert_eq!(size.bytes, written.map(|bits| bits.div_ceil(8) + others));
+        }
+    }
+
+    #[test]
+    fn bitmap_beats_dense_storage_above_one_over_the_bits() {
+        let trained = small(Model::Mlp, 8);
+        let body = Body::new(&trained);
+        let knobs = knobs(&["value_bits=4", "scope=layer"]);
+        let from = Candidates { body: &body, row: &trained.weights, draws: &[] };
+        let curves = Curves::compute(&Masks::none(&body), &from, &knobs);
+        let crossing = curves
+            .crossings()
+            .into_iter()
+            .find(|at| (at.smaller, at.larger) == (Format::Bitmap, Format::Dense))
+            .unwrap();
+        assert!((crossing.sparsity - 0.25).abs() < 0.002, "{crossing:?}");
+    }
+
+    #[test]
+    fn curves_equal_pruning_from_scratch() {
+        let trained = small(Model::Cnn, 2);
+        let body = Body::new(&trained);
+        let none = Masks::none(&body);
+        let draws = draws(&body, 1);
+        let from = Candidates { body: &body, row: &trained.weights, draws: &draws };
+        for set in [
+            &["scope=layer", "value_bits=4"][..],
+            &["scope=global", "offset_bits=2"],
+            &["method=random", "scope=layer"],
+            &["method=random"],
+        ] {
+            let knobs = knobs(set);
+            for (sparsity, size) in Curves::compute(&none, &from, &knobs).points {
+                let choice = Choice { sparsity, ..knobs.choice };
+                let anew =
+                    Size::new(&body, trained.weights.len(), &none.choose(&from, choice), &knobs);
+                assert_eq!(size, anew, "{set:?} {sparsity}");
+            }
+        }
     }
 }

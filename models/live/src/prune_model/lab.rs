@@ -36,7 +36,7 @@ use self::hardware::{Curves, Product, Size, Uses};
 use self::masks::{Candidates, FineTuner, Masks};
 use self::network::Body;
 use self::panels::{Event, Sample};
-use self::params::{Choice, Knobs, Setup, Start};
+use self::params::{Knobs, Setup, Start};
 use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, point};
 
 pub fn lab() -> Result<LiveLab, SchemaError> {
@@ -138,15 +138,13 @@ impl Session {
     }
 
     fn initial(&self) -> Result<Option<Vec<f32>>, CommError> {
-        let seed = self.trained.data.seed;
         let seed = match self.setup.start {
             Start::Trained => return Ok(None),
-            Start::Initial => seed,
+            Start::Initial => self.trained.data.seed,
             // Any other number would do as well.
-            Start::Redrawn => seed.wrapping_add(1_000_003),
+            Start::Redrawn => self.trained.data.seed.wrapping_add(1_000_003),
         };
-        let architecture = &self.trained.architecture;
-        let network = architecture.init(Initialization::He, seed, &self.device);
+        let network = self.trained.architecture.init(Initialization::He, seed, &self.device);
         Ok(Some(flat_params::weights(&network)?))
     }
 
@@ -166,45 +164,38 @@ impl Session {
         self.before = std::mem::take(&mut self.row);
         let from = Candidates { body: &self.body, row: &self.before, draws: &self.draws };
         self.cut = self.cut.choose(&from, choice);
-        self.judge_pruned(run, choice)?;
-        // Without steps of fine-tuning nothing begins anywhere: what is left is what was trained.
-        let restart = self.restart.as_ref().filter(|_| self.setup.steps > 0);
-        let rewound = restart.is_some();
-        let from = restart.unwrap_or(&self.before);
-        let device = self.device.clone().autodiff();
-        let tuner = FineTuner::new(&self.trained, &self.body, from, &self.cut, &device)?;
-        self.row = tuner.whole()?;
-        if rewound {
-            self.accuracy = self.judge(&tuner.network());
-            self.log(Event::Rewound);
+        let mut tuner = self.fine_tuner(&self.before)?;
+        self.accuracy = self.judge(&tuner.network());
+        run.scalar("accuracy_pruned", self.accuracy);
+        self.log(Event::Pruned(choice.in_words()), self.accuracy);
+        // A series has one value a step: what knobs do before the first is in the picture alone.
+        if self.tuner.is_none() {
+            point(run, "accuracy", 0, self.accuracy);
         }
+        // Without steps of fine-tuning nothing begins anywhere: what is left is what was trained.
+        if let Some(restart) = self.restart.as_ref().filter(|_| self.setup.steps > 0) {
+            tuner = self.fine_tuner(restart)?;
+            self.accuracy = self.judge(&tuner.network());
+            self.log(Event::Rewound, self.accuracy);
+        }
+        self.row = tuner.whole()?;
         self.tuner = Some(tuner);
         self.steps.begin_anew();
         self.report_left(run);
         self.report_after(run)
     }
 
-    /// The accuracy right after pruning, with the weights that were trained.
-    fn judge_pruned(&mut self, run: &mut Run<'_>, choice: Choice) -> Result<(), CommError> {
-        let tuner =
-            FineTuner::new(&self.trained, &self.body, &self.before, &self.cut, &self.device)?;
-        self.accuracy = self.judge(&tuner.network());
-        run.scalar("accuracy_pruned", self.accuracy);
-        self.log(Event::Pruned(choice.in_words()));
-        // A series has one value a step: what knobs do before the first is in the picture alone.
-        if self.tuner.is_none() {
-            point(run, "accuracy", 0, self.accuracy);
-        }
-        Ok(())
+    fn fine_tuner(&self, row: &[f32]) -> Result<FineTuner, CommError> {
+        let device = self.device.clone().autodiff();
+        FineTuner::new(&self.trained, &self.body, row, &self.cut, &device)
     }
 
-    fn log(&mut self, event: Event) {
-        self.trail.push(Sample { step: self.steps.done, accuracy: self.accuracy, event });
+    fn log(&mut self, event: Event, accuracy: f64) {
+        self.trail.push(Sample { step: self.steps.done, accuracy, event });
     }
 
     fn judge(&self, network: &Network) -> f64 {
-        let verdict = self.judged.judge(network, self.trained.activation);
-        score(&self.examples, &verdict)
+        score(&self.examples, &self.judged.judge(network, self.trained.activation))
     }
 
     /// Whether the network reads tokens, of which several may follow, and not images.
@@ -218,7 +209,7 @@ impl Session {
         self.accuracy = self.judge(&tuner.network());
         self.recorded = self.steps.done;
         point(run, "accuracy", self.steps.done, self.accuracy);
-        self.log(Event::Tuned);
+        self.log(Event::Tuned, self.accuracy);
         self.report_after(run)
     }
 
@@ -272,11 +263,12 @@ impl Session {
     }
 
     fn accuracy_after(&self) -> Result<f64, CommError> {
-        let Some(tuner) = &self.tuner else { return Ok(self.accuracy) };
-        if self.knobs.value_bits >= 32 {
-            return Ok(self.accuracy);
+        match &self.tuner {
+            Some(tuner) if self.knobs.value_bits < 32 => {
+                Ok(self.judge(&tuner.network_with(&self.rounded())))
+            }
+            _ => Ok(self.accuracy),
         }
-        Ok(self.judge(&tuner.network_with(&self.rounded())))
     }
 
     /// All weights with those that are left rounded, each output with a scale of its own; biases stay as they are.
@@ -284,13 +276,9 @@ impl Session {
         let mut row = self.row.clone();
         for layer in &self.body.layers {
             let matrix = layer.matrix(&row);
-            let rounded = Quantized::linear(
-                &matrix,
-                Matrix::by_inputs(layer.inputs, layer.outputs),
-                self.knobs.value_bits,
-                Scheme::SymmetricRestricted,
-                Granularity::Channel,
-            );
+            let shape = Matrix::by_inputs(layer.inputs, layer.outputs);
+            let (bits, scheme) = (self.knobs.value_bits, Scheme::SymmetricRestricted);
+            let rounded = Quantized::linear(&matrix, shape, bits, scheme, Granularity::Channel);
             layer.put(&mut row, &rounded.back);
         }
         row
@@ -395,14 +383,12 @@ impl SteppedLab for Session {
         }
         if self.knobs.value_bits < 32 {
             let after = self.accuracy_after()?;
-            let event = Event::Rounded(self.knobs.value_bits);
-            self.trail.push(Sample { step: self.steps.done, accuracy: after, event });
+            self.log(Event::Rounded(self.knobs.value_bits), after);
         }
         let stays = self.cut.row(&self.body, self.row.len());
         let resurrected = masks::resurrected(&self.row, &stays);
         run.scalar("resurrected_weights", resurrected as i64);
-        self.time(run)?;
-        Ok(())
+        Ok(self.time(run)?)
     }
 }
 
