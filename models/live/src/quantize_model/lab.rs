@@ -6,7 +6,6 @@
 //! that observes and rounds each layer's input.
 
 mod forward;
-
 mod panels;
 mod params;
 mod rounding;
@@ -14,7 +13,7 @@ mod rounding;
 mod tests;
 mod tune;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use burn::tensor::Device;
@@ -31,7 +30,7 @@ use self::panels::Curves;
 use self::params::{Execution, Knobs, Method, Setup};
 use self::rounding::{Answers, InputGrids, Judge, Observed, Rounded};
 use self::tune::FineTuner;
-use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, point};
+use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, known, point};
 
 pub fn lab() -> Result<LiveLab, SchemaError> {
     LiveLab::stepped(include_str!("lab.toml"), Session::open)?.reading::<params::Fields>()
@@ -134,14 +133,21 @@ impl Session {
         self.fresh = noise.into_iter().fold(Noise::default(), Noise::and);
         self.calibrate()?;
         self.scan.follow(&self.knobs);
+        self.assess(run)
+    }
+
+    /// Reports the network as it is now, with its time once no training is left.
+    fn assess(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
         if self.has_training_left() {
             self.evaluate();
             self.report(run);
-            point(run, "tuning_accuracy", self.steps.done, self.after.score);
-            Ok(())
         } else {
-            self.settle(run)
+            self.settle(run)?;
         }
+        if self.tuner.is_some() {
+            point(run, "tuning_accuracy", self.steps.done, self.after.score);
+        }
+        Ok(())
     }
 
     fn calibrate(&mut self) -> Result<(), LabError> {
@@ -200,15 +206,8 @@ impl Session {
         self.tuned += 1;
         point(run, "tuning_loss", self.steps.done, loss);
         self.steps.judge(run, &[loss], None, str::to_owned);
-        let last = !self.has_training_left();
-        if last {
-            self.settle(run)?;
-        } else if self.tuned.is_multiple_of(EVALUATE_EVERY) {
-            self.evaluate();
-            self.report(run);
-        }
-        if last || self.tuned.is_multiple_of(EVALUATE_EVERY) {
-            point(run, "tuning_accuracy", self.steps.done, self.after.score);
+        if !self.has_training_left() || self.tuned.is_multiple_of(EVALUATE_EVERY) {
+            self.assess(run)?;
         }
         Ok(())
     }
@@ -253,9 +252,7 @@ impl Session {
         run.scalar("compression_ratio", size.ratio());
         run.scalar("bits_per_weight", size.bits_per_weight());
         run.scalar("forward_seconds_before", self.seconds_before);
-        if let Some(seconds) = self.seconds_after {
-            run.scalar("forward_seconds_after", seconds);
-        }
+        known(run, "forward_seconds_after", self.seconds_after);
         (0..self.layers.len()).for_each(|layer| self.report_sensitivity(run, layer));
     }
 
@@ -265,9 +262,7 @@ impl Session {
             for (family, decibels) in
                 [("sqnr_db", noise.sqnr_db()), ("predicted_sqnr_db", noise.predicted_db())]
             {
-                if let Some(decibels) = decibels {
-                    run.scalar(&format!("{family}.{}", layer.name), decibels);
-                }
+                known(run, &format!("{family}.{}", layer.name), decibels);
             }
         }
         let all = if self.knobs.method == Method::Kmeans {
@@ -281,9 +276,8 @@ impl Session {
 
     /// What was lost with one layer alone rounded to the bits that are set, if that has been tried.
     fn report_sensitivity(&self, run: &mut Run<'_>, layer: usize) {
-        if let Some(lost) = self.scan.lost(layer, self.knobs.weight_bits()) {
-            run.scalar(&format!("sensitivity.{}", self.layers[layer].name), lost);
-        }
+        let lost = self.scan.lost(layer, self.knobs.weight_bits());
+        known(run, &format!("sensitivity.{}", self.layers[layer].name), lost);
     }
 }
 
@@ -370,12 +364,8 @@ impl Scan {
     }
 
     fn widths(knobs: &Knobs) -> Vec<u32> {
-        let mut widths = if knobs.method == Method::Nf4 { vec![4] } else { BITS.to_vec() };
-        if knobs.method != Method::Nf4 && !widths.contains(&knobs.bits) {
-            widths.push(knobs.bits);
-            widths.sort_unstable();
-        }
-        widths
+        let others = BITS.into_iter().filter(|_| knobs.method != Method::Nf4);
+        others.chain([knobs.weight_bits()]).collect::<BTreeSet<u32>>().into_iter().collect()
     }
 
     /// The layer to try next and the knobs to round it by: first all layers at the width that is set.

@@ -12,9 +12,9 @@ use mlsys_nn::data::{Examples, Labelled, Sequence};
 use mlsys_nn::networks::Architecture;
 use mlsys_sim::quantizer::{Granularity, Levels, Matrix, Quantized};
 
-use super::params::{Execution, Knobs, Method};
+use super::params::{Execution, Knobs};
 use super::rounding::EXAMPLES;
-use super::{Scan, Session, rounding};
+use super::{Scan, Session, plain, rounding};
 
 pub(super) const NOISE: &str = "noise";
 
@@ -72,8 +72,8 @@ fn tokens(session: &Session, sequence: &Sequence, changed: &[usize]) -> Frame {
         |token: i32| vocabulary.map_or_else(|| token.to_string(), |known| known.label(token));
     let row = |&index: &usize| {
         let truth = labels[index];
-        let then = session.before.classes[index] as i32;
-        let now = session.after.classes[index] as i32;
+        let [then, now] =
+            [&session.before, &session.after].map(|answers| answers.classes[index] as i32);
         let before = &labels[index.saturating_sub(REMINDER)..index];
         let read: Vec<String> = before.iter().map(|token| name(*token)).collect();
         let verdict = if now == truth { "right" } else { "" };
@@ -116,10 +116,8 @@ impl Curves {
     }
 
     pub(crate) fn matches(&self, knobs: &Knobs) -> bool {
-        let key = |knobs: &Knobs| (knobs.method == Method::Kmeans, knobs.method == Method::Nf4);
+        let key = |knobs: &Knobs| (plain(knobs), Scan::widths(knobs));
         key(&self.knobs) == key(knobs)
-            && (self.knobs.scheme, self.knobs.granularity) == (knobs.scheme, knobs.granularity)
-            && Scan::widths(&self.knobs) == Scan::widths(knobs)
     }
 }
 
@@ -163,16 +161,15 @@ fn sensitivity(session: &Session) -> Frame {
     // Accuracy in points, of which a test of a thousand images tells tenths.
     let (times, lost) =
         if session.judge.reads_tokens() { (1.0, "nats") } else { (100.0, "points of accuracy") };
-    let mut cells = Vec::new();
-    for layer in 0..session.layers.len() {
-        for bits in &widths {
-            let lost = session.scan.lost(layer, *bits).filter(|lost| lost.is_finite());
-            // A gain from rounding is chance, and drawn as no loss.
-            cells.push(lost.map_or(f32::NAN, |lost| (times * lost).max(0.0) as f32));
-        }
-    }
-    let most = cells.iter().filter(|x| x.is_finite()).fold(0.0_f32, |most, x| most.max(*x));
-    let scale = (0.0, most.max(0.01 * times as f32));
+    let cell = |layer: usize, bits: u32| {
+        let lost = session.scan.lost(layer, bits).filter(|lost| lost.is_finite());
+        // A gain from rounding is chance, and drawn as no loss.
+        lost.map_or(f32::NAN, |lost| (times * lost).max(0.0) as f32)
+    };
+    let layers = 0..session.layers.len();
+    let row = |layer| widths.iter().map(move |bits| cell(layer, *bits));
+    let cells: Vec<f32> = layers.flat_map(row).collect();
+    let scale = (0.0, reach(&cells).max(0.01 * times as f32));
     let legend = format!("{lost} lost if this layer alone is rounded");
     let mut map = heat_map([session.layers.len(), widths.len()], cells, scale, legend);
     map.column_labels = widths.iter().map(|bits| format!("{bits} bits")).collect();
@@ -189,14 +186,14 @@ const MOST: usize = 48;
 
 /// All weights of the layer, and those of one group alone, over the same range and with that group's levels.
 fn histogram(session: &Session) -> Frame {
-    let Some((layer, rounded)) = pair(session) else { return empty() };
+    let (layer, rounded) = shown(session);
     let weights = layer.matrix(&session.row);
     let matrix = Matrix::by_inputs(layer.inputs, layer.outputs);
     // Of the weights as they came, so that it is the same output while training moves them.
     let output = typical(&layer.matrix(&session.trained.weights), matrix);
     let group = rounded.group(matrix.index(0, output));
-    let Some(levels) = rounded.levels.get(group) else { return empty() };
-    let reach = weights.iter().fold(0.0_f32, |most, weight| most.max(weight.abs()));
+    let levels = &rounded.levels[group];
+    let reach = reach(&weights);
     if !(reach.is_finite() && reach > 0.0) {
         return Frame::Text("Every weight of this layer is zero.".to_owned());
     }
@@ -217,16 +214,12 @@ fn histogram(session: &Session) -> Frame {
     let own = all.iter().enumerate().filter(|(index, _)| is_own(*index));
     let own: Vec<f64> = own.map(|(_, weight)| *weight).collect();
     let all_of_it = format!("{}, all weights", layer.what);
-    let alone = match (levels, session.knobs.granularity) {
-        (Levels::Even(_), Granularity::Tensor | Granularity::Channel) => {
-            format!("output {} alone", output + 1)
-        }
-        (Levels::Even(_), Granularity::Group(size)) => {
-            format!("output {}, first {}", output + 1, size.min(own.len()))
-        }
-        (Levels::Listed(_), _) => format!("output {}, {} levels", output + 1, levels.all().len()),
+    let group = match (levels, session.knobs.granularity) {
+        (Levels::Even(_), Granularity::Tensor | Granularity::Channel) => " alone".to_owned(),
+        (Levels::Even(_), Granularity::Group(size)) => format!(", first {}", size.min(own.len())),
+        (Levels::Listed(_), _) => format!(", {} levels", levels.all().len()),
     };
-    Frame::Panes(vec![draw(all_of_it, all), draw(alone, own)])
+    Frame::Panes(vec![draw(all_of_it, all), draw(format!("output {}{group}", output + 1), own)])
 }
 
 fn typical(weights: &[f32], matrix: Matrix) -> usize {
@@ -241,7 +234,7 @@ fn typical(weights: &[f32], matrix: Matrix) -> usize {
 }
 
 fn weights(session: &Session) -> Frame {
-    let Some((layer, rounded)) = pair(session) else { return empty() };
+    let (layer, rounded) = shown(session);
     let before = layer.matrix(&session.trained.weights);
     let lost: Vec<f32> = before.iter().zip(&rounded.back).map(|(old, new)| new - old).collect();
     let edge = layer.inputs.isqrt();
@@ -263,7 +256,6 @@ fn units(layer: &Layer, edge: usize, [before, after, lost]: [&[f32]; 3]) -> Fram
     let column = |of: &[f32], unit: usize| -> Vec<f32> {
         (0..layer.inputs).map(|input| of[matrix.index(input, unit)]).collect()
     };
-    let reach = |of: &[f32]| of.iter().fold(0.0_f32, |most, weight| most.max(weight.abs()));
     let mut images = Vec::new();
     for unit in 0..layer.outputs.min(UNITS) {
         let [before, after, lost] = [before, after, lost].map(|of| column(of, unit));
@@ -285,12 +277,12 @@ fn units(layer: &Layer, edge: usize, [before, after, lost]: [&[f32]; 3]) -> Fram
 fn map(layer: &Layer, matrix: &[f32], legend: &str) -> Frame {
     let (rows, columns) = (layer.inputs.min(MOST), layer.outputs.min(MOST));
     let index = Matrix::by_inputs(layer.inputs, layer.outputs);
-    let at = |place: usize| matrix[index.index(place / columns, place % columns)];
-    let cells: Vec<f32> = (0..rows * columns)
-        .map(|place| Some(at(place)).filter(|x| x.is_finite()).unwrap_or(f32::NAN))
-        .collect();
-    let finite = cells.iter().filter(|x| x.is_finite());
-    let reach = finite.fold(f32::MIN_POSITIVE, |most, x| most.max(x.abs()));
+    let cell = |place: usize| {
+        let weight = matrix[index.index(place / columns, place % columns)];
+        if weight.is_finite() { weight } else { f32::NAN }
+    };
+    let cells: Vec<f32> = (0..rows * columns).map(cell).collect();
+    let reach = reach(&cells).max(f32::MIN_POSITIVE);
     Frame::HeatMap(heat_map([rows, columns], cells, (-reach, reach), legend))
 }
 
@@ -300,35 +292,34 @@ fn activations(session: &Session) -> Frame {
                     this panel shows it with its levels.";
         return Frame::Text(text.to_owned());
     };
-    let layer = shown_layer(session);
-    let what = session.layers.get(layer).map_or("", |layer| layer.what.as_str());
+    let (layer, what) = (shown_layer(session), &shown(session).0.what);
     let (Some(grid), Some(observed)) = (session.grids.layer(layer), &session.observed) else {
-        let text = format!(
+        return Frame::Text(format!(
             "Layer {}, {what}, has no input of its own to round: tokens are no numbers, and layers that share an input \
              are rounded with the first of them.",
             layer + 1
-        );
-        return Frame::Text(text);
+        ));
     };
     let values: Vec<f64> = observed.layer(layer).iter().map(|x| f64::from(*x)).collect();
-    let Some(mut histogram) = Histogram::new("input", "", &values, BINS) else { return empty() };
-    let (Some(low), Some(high)) = (histogram.edges.first(), histogram.edges.last()) else {
-        return empty();
+    let Some(mut histogram) = Histogram::new("input", "", &values, BINS) else {
+        return Frame::Text("No input of this layer is a finite number.".to_owned());
     };
+    let range = histogram.edges[0]..=histogram.edges[BINS];
     let levels = Levels::Even(grid).all().into_iter().map(f64::from);
-    histogram.levels = marks(levels.filter(|at| (low..=high).contains(&at)));
+    histogram.levels = marks(levels.filter(|at| range.contains(at)));
     histogram.marked = LEVELS.to_owned();
     let title = format!("into {what}, {EXAMPLES} examples, {bits} bits");
     Frame::Panes(vec![pane(title, Frame::Histogram(histogram))])
 }
 
-fn pair(session: &Session) -> Option<(&Layer, &Quantized)> {
+fn shown(session: &Session) -> (&Layer, &Quantized) {
     let layer = shown_layer(session);
-    Some((session.layers.get(layer)?, session.rounded.layers.get(layer)?))
+    (&session.layers[layer], &session.rounded.layers[layer])
 }
 
-fn empty() -> Frame {
-    Frame::Text("There is nothing to show of this layer.".to_owned())
+/// The largest size of a number; NaN is none.
+fn reach(numbers: &[f32]) -> f32 {
+    numbers.iter().fold(0.0, |most, number| most.max(number.abs()))
 }
 
 const FLOAT: usize = 4;
@@ -360,22 +351,18 @@ fn speed(session: &Session) -> Frame {
     };
     let times =
         vec![bar("before", Some(session.seconds_before)), bar("rounded", session.seconds_after)];
-    let words = match (session.knobs.execution, device::is_asynchronous(session.id)) {
-        (Execution::Simulated, _) => {
-            "The rounded weights lie in memory as 32-bit floats and are multiplied as such: the same arithmetic on other \
-             values. No time is saved."
-                .to_owned()
-        }
-        (Execution::Native, false) => format!(
-            "{} On the processor burn keeps each of their weights in 8 bits, however few are asked for, and turns them back \
-             into floats before it multiplies: no time is saved, some is added.",
-            held(session)
-        ),
-        (Execution::Native, true) => {
-            format!("{} This device reads them packed; the products are sums of floats.", held(session))
-        }
+    let words = if session.knobs.execution == Execution::Simulated {
+        "The rounded weights lie in memory as 32-bit floats and are multiplied as such: the same arithmetic on other \
+         values. No time is saved."
+            .to_owned()
+    } else if device::is_asynchronous(session.id) {
+        held(session) + " This device reads them packed; the products are sums of floats."
+    } else {
+        held(session)
+            + " On the processor burn keeps each of their weights in 8 bits, however few are asked for, and turns them back \
+               into floats before it multiplies: no time is saved, some is added."
     };
-    let words = format!("{words} What is stored is counted by the scheme.");
+    let words = words + " What is stored is counted by the scheme.";
     Frame::Panes(vec![
         pane("seconds for all fresh examples", bars("s", times)),
         pane("what computes", Frame::Text(words)),
