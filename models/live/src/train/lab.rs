@@ -58,6 +58,7 @@ struct Session {
     knobs: Knobs,
     pictures: Pictures,
     times: StepTimes,
+    /// When the last step, or the pictures after it, were done.
     left: Instant,
     /// Losses on their way from the device, `[1]` each, with their steps.
     unread: Vec<(u64, Tensor<1>)>,
@@ -273,6 +274,8 @@ impl SteppedLab for Session {
         if evaluate && self.steps.divergence().is_none() {
             self.evaluate(run);
         }
+        // Pictures are not drawn after every step.
+        self.left = Instant::now();
         Ok(())
     }
 

@@ -11,7 +11,8 @@ use mlsys_lab::{LabError, RunData, Value};
 use super::read;
 use crate::stepped::LiveLab;
 use crate::trial::{
-    Then, answered, must_be_reported, must_refuse, number, over, run, steps, try_run, turn, values,
+    Then, answered, must_be_reported, must_refuse, number, over, refused, run, steps, try_run,
+    turn, values,
 };
 
 mod sequences;

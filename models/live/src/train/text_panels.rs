@@ -10,7 +10,7 @@ use mlsys_nn::flat_params::values;
 use mlsys_nn::networks::{ForwardTrace, Network, Transformer};
 use mlsys_nn::random::Stream;
 
-use crate::sampling::{draw, likeliest};
+use crate::sampling::{self, likeliest};
 
 const READ: usize = 16;
 /// Positions of the table, the last ones read.
@@ -223,13 +223,9 @@ impl Writing {
             let window = TensorData::new(window, [1, self.context]);
             let logits = transformer.forward(Tensor::from_data(window, &self.device));
             let here = logits.slice([0..1, seen.len() - 1..seen.len()]);
-            tokens.push(draw(&sharpened(probabilities(here).first()?), &mut stream) as i32);
+            let shares = sampling::probabilities(&values(here), TEMPERATURE);
+            tokens.push(sampling::draw(&shares, &mut stream) as i32);
         }
         Some(tokens.split_off(self.prompt.len()))
     }
-}
-
-/// Probabilities sharpened by the temperature: p^(1/T).
-fn sharpened(probabilities: &[f32]) -> Vec<f64> {
-    probabilities.iter().map(|&p| f64::from(p).powf(1.0 / TEMPERATURE)).collect()
 }

@@ -41,6 +41,8 @@ fn tiny_transformer_beats_bigrams() {
     assert!(losses[losses.len() - 1] < bigrams - 0.1, "{losses:?} {bigrams}");
     let bits = number(&run, "bits_per_character");
     assert!((bits - number(&run, "validation_loss") / 2.0_f64.ln()).abs() < 1e-12);
+    let sums = tiny(&["dataset=sums", "steps=150"]);
+    assert!(number(&sums, "validation_loss") < number(&sums, "bigram_entropy"));
 }
 
 #[test]
@@ -196,6 +198,10 @@ fn mismatched_models_and_data_are_refused() {
             ),
         ],
     );
+    let huge =
+        ["dataset=chain", "model=transformer", "batch_size=4096", "context=1024", "depth=32"];
+    let words = ["GB are free", "width, depth, context or batch_size"];
+    assert!(!refused(&lab(), &huge, &words));
     // Without recompute its unit is ignored.
     train(&["steps=1", "recompute_unit=blocks"]);
 }
