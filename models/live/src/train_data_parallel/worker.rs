@@ -299,11 +299,13 @@ impl Replica {
 
     fn report(&mut self, rows: bool) -> Result<Answer, CommError> {
         let last = &mut self.last;
-        let (applied, samples) = (last.applied.take(), std::mem::take(&mut last.samples));
+        // Rows as long as the model: not to be held through the next step.
+        let (applied, gathered) = (last.applied.take(), last.gathered.take());
+        let samples = std::mem::take(&mut last.samples);
         let weights = self.weights()?;
         Ok(Answer {
             loss: self.last.loss,
-            digest: Some(hash(self.last.gathered.as_ref().unwrap_or(&weights))),
+            digest: Some(hash(gathered.as_ref().unwrap_or(&weights))),
             broken: divergence::check_weights(&weights),
             held: HeldBytes {
                 weights: bytes(weights.len()),
