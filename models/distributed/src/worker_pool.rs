@@ -86,7 +86,7 @@ pub struct WorkerPool<W: Worker> {
 }
 
 impl<W: Worker> WorkerPool<W> {
-    /// A worker a seat, each made by `make` on its own thread. Nothing is waited for longer than `timeout`.
+    /// One worker for each context, made by `make` on its own thread. Nothing is waited for longer than `timeout`.
     pub fn start(
         id: DeviceId,
         contexts: Vec<WorkerContext>,

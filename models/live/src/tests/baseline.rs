@@ -166,7 +166,7 @@ fn evaluation_beyond_memory_is_refused() {
 }
 
 #[test]
-fn each_lab_trains_its_own_baseline() {
+fn memory_advice_names_parameters_of_the_lab() {
     let named = "the network that model_from names";
     for (lab, set, smallest) in [
         (generate::lab(), &[][..], "width, depth or context"),
