@@ -19,22 +19,23 @@ pub fn json_schema(registry: &Registry) -> Value {
         let listed = schemas().filter(|schema| is_listed(schema));
         json!(listed.map(|schema| schema.kind.as_str()).collect::<Vec<_>>())
     };
-    let definitions = &mut schema["$defs"];
-    definitions["front_matter"]["properties"]["format"]["const"] = json!(FORMAT);
-    let translation = &mut definitions["translation"]["properties"]["front_matter"];
-    translation["properties"]["format"]["const"] = json!(FORMAT);
-    let lab = &mut definitions["lab"];
-    lab["properties"]["kind"]["enum"] = kinds(|_| true);
-    lab["properties"]["devices"]["items"]["enum"] = json!(DeviceName::ALL.map(DeviceName::name));
-    lab["allOf"] = schemas().map(case).collect();
-    let question = &mut definitions["question"];
-    question["properties"]["type"]["enum"] = json!(QuestionType::ALL.map(QuestionType::name));
-    question["properties"]["lab"]["enum"] = kinds(|schema| !schema.is_live());
     // `withheld` excludes the keys with the answer: those of some types, except what the learner sees.
-    let answer = TYPED.into_iter().filter(|key| !["unit", "starter"].contains(key));
+    let answer = TYPED.split(' ').filter(|key| !["unit", "starter"].contains(key));
     let never: Map<String, Value> = answer.map(|key| (key.to_owned(), json!(false))).collect();
-    question["then"] = json!({ "properties": never });
-    definitions["check"]["properties"]["class"]["enum"] = json!(Class::ALL.map(Class::name));
+    for (place, value) in [
+        ("front_matter/properties/format/const", json!(FORMAT)),
+        ("translation/properties/front_matter/properties/format/const", json!(FORMAT)),
+        ("lab/properties/kind/enum", kinds(|_| true)),
+        ("lab/properties/devices/items/enum", json!(DeviceName::ALL.map(DeviceName::name))),
+        ("lab/allOf", schemas().map(case).collect()),
+        ("question/properties/type/enum", json!(QuestionType::ALL.map(QuestionType::name))),
+        ("question/properties/lab/enum", kinds(|schema| !schema.is_live())),
+        ("question/then/properties", json!(never)),
+        ("check/properties/class/enum", json!(Class::ALL.map(Class::name))),
+    ] {
+        let place = schema.pointer_mut(&format!("/$defs/{place}"));
+        *place.expect("the built-in schema has the place") = value;
+    }
     schema
 }
 

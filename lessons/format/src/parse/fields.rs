@@ -316,6 +316,7 @@ impl<'p, 's> Fields<'p, 's> {
             let message = format!("`{}` means nothing in {}", shortened(&key), self.what);
             let help = match nearest(&key, self.known.iter().copied()) {
                 Some(known) => format!("did you mean `{known}`?"),
+                None if self.known.is_empty() => "remove it".to_owned(),
                 None => format!("its keys are: {}", self.known.join(", ")),
             };
             self.error(Code::UnknownKey, entry.key.place, message, help);

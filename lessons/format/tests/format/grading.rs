@@ -1,13 +1,13 @@
 //! Answers to questions of every type, and lessons that try their own.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mlsys_lesson::{
     Answer, Key, Lesson, LessonEnv, QuestionKind, Verdict, new_lesson, overflow, parse, read,
-    read_number, self_test, withheld,
+    read_number, read_translation, self_test, skeleton, withheld,
 };
 
-use crate::support::{cases, everything, json, lesson, registry};
+use crate::support::{cases, everything, json, lesson, registry, with_body};
 
 #[test]
 fn answers_are_graded_by_their_type() {
@@ -187,27 +187,87 @@ fn a_withheld_question_has_no_other_keys() {
     }
 }
 
+/// No table has this key, so that the help on it names those that the table has.
+const STRANGE: &str = "zzzzzzzz = 0";
+
+/// The text with the strange key in each table, and the tables' places in the schema by their lines.
+fn with_strange_keys(text: &str, root: &str) -> (String, BTreeMap<usize, String>) {
+    let (mut lines, mut tables) = (Vec::new(), BTreeMap::new());
+    let mut directive = String::new();
+    for line in text.lines() {
+        let fence = line.trim_start_matches(['`', '~']).strip_prefix('{');
+        let list = line.strip_prefix("[[").and_then(|line| line.strip_suffix("]]"));
+        let name = fence.and_then(|fence| fence.split_once('}')).map(|(name, _)| name);
+        let name = name.or(lines.is_empty().then_some("front_matter"));
+        let inside = match (name, list) {
+            (Some(name), _) => {
+                directive = format!("{root}/{name}");
+                String::new()
+            }
+            (None, Some(path)) => {
+                path.split('.').map(|key| format!("/properties/{key}/items")).collect()
+            }
+            (None, None) if line.starts_with("[knob.") => {
+                "/properties/knob/additionalProperties".to_owned()
+            }
+            (None, None) if line == "[tolerance]" => "/properties/tolerance".to_owned(),
+            (None, None) => {
+                lines.push(line);
+                continue;
+            }
+        };
+        lines.extend([line, STRANGE]);
+        let term = (list == Some("term")).then(|| "/$defs/terms/items".to_owned());
+        tables.insert(lines.len(), term.unwrap_or(format!("{directive}{inside}")));
+    }
+    (lines.join("\n"), tables)
+}
+
 #[test]
-fn json_schema_has_every_question_key() {
-    let schema = mlsys_lesson::json_schema(&registry());
-    let question = &schema["$defs"]["question"];
-    let mut seen = BTreeSet::new();
-    for lesson in [everything(), without_answers()] {
+fn json_schema_has_the_keys_of_every_table() {
+    const OTHERS: &str = "+++\n[[term]]\n+++\n```{lab} a\n[[panel]]\n[[panel.goal]]\n```\n\
+        ```{question} b\ntype = \"numeric\"\n[tolerance]\n```\n";
+    let (whole, given, registry) = (everything(), without_answers(), registry());
+    let kernel = with_body(include_str!("../lessons/reverse.md"));
+    let translation = skeleton(&whole, "fr");
+    let mut known: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (text, root) in [
+        (whole.source.text.as_str(), "/$defs"),
+        (&given.source.text, "/$defs"),
+        (&kernel, "/$defs"),
+        (OTHERS, "/$defs"),
+        (&translation, "/$defs/translation/properties"),
+    ] {
+        let (text, tables) = with_strange_keys(text, root);
+        let parsed = match root {
+            "/$defs" => read("l.md", text.as_bytes(), &registry),
+            _ => read_translation("l.fr.md", text.as_bytes(), &whole),
+        };
+        for problem in parsed.diagnostics.iter().filter(|d| d.source_line == STRANGE) {
+            let help = problem.help.as_deref().unwrap();
+            let keys = help.strip_prefix("its keys are: ").into_iter();
+            let keys = keys.flat_map(|keys| keys.split(", "));
+            let table = known.entry(tables[&problem.line].clone()).or_default();
+            table.extend(keys.map(str::to_owned));
+        }
+    }
+    let schema = mlsys_lesson::json_schema(&registry);
+    for (table, keys) in &known {
+        let properties = schema.pointer(&format!("{table}/properties")).unwrap();
+        let listed: BTreeSet<String> = properties.as_object().unwrap().keys().cloned().collect();
+        assert_eq!(listed, *keys, "{table}");
+    }
+    assert!(known.len() >= 20, "{:?}", known.keys());
+    // A key that a question cannot have, with its answer or without it, stands there as `false`.
+    for lesson in [whole, given] {
         for asked in lesson.questions() {
             let text = lesson.source.slice(asked.place);
             let inside: Vec<&str> = text.lines().filter(|line| !line.starts_with("```")).collect();
             let table: toml::Table = inside.join("\n").parse().unwrap();
             let part = if asked.kind.is_withheld() { "then" } else { "else" };
-            for key in table.keys() {
-                assert!(question["properties"].get(key).is_some(), "{key}\n{text}");
-                // A key that the case forbids stands there as `false`.
-                assert_eq!(question[part]["properties"].get(key), None, "{key}\n{text}");
-            }
-            seen.extend(table.into_iter().map(|(key, _)| key));
+            let refused = &schema["$defs"]["question"][part]["properties"];
+            assert!(table.keys().all(|key| refused.get(key).is_none()), "{refused} {text}");
         }
-    }
-    for key in ["withheld", "choices", "left", "pair", "answer"] {
-        assert!(seen.contains(key), "{key}: {seen:?}");
     }
 }
 
