@@ -164,11 +164,9 @@ impl Agreement {
                 continue;
             }
             let size = of.bytes() as usize;
-            for element in 0..here.len() / size {
-                // Uninitialized elements are not compared.
-                if !machine.cell(name, element).is_some_and(|cell| cell.defined) {
-                    continue;
-                }
+            // Uninitialized elements are not compared.
+            let defined = machine.cells(name).enumerate().filter(|(_, cell)| cell.defined);
+            for (element, _) in defined {
                 agreement.compared += 1;
                 let a = bits(here, element, of);
                 let b = (there.len() >= (element + 1) * size).then(|| bits(there, element, of));

@@ -285,9 +285,10 @@ impl Job {
         // A long float sum in one thread is as far from the reference as another device may be; integers are exact.
         let real = machine.buffers().any(|(buffer, of, _)| buffer == name && of.is_real());
         let tolerance = if real { crate::device::TOLERANCE } else { 0.0 };
+        let mut found = machine.elements(name);
         let differs = |(index, want): (usize, &f64)| {
             let near = |got: f64| (got - want).abs() <= tolerance * want.abs();
-            (!machine.element(name, index).is_some_and(near)).then_some(index)
+            (!found.next().is_some_and(near)).then_some(index)
         };
         wanted.iter().enumerate().filter_map(differs).collect()
     }
@@ -301,10 +302,7 @@ const SHOWN: usize = 4096;
 
 fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &[String]) {
     let mismatches = job.mismatches(machine);
-    let cells: Vec<CellState> = outputs
-        .iter()
-        .flat_map(|name| (0..).map_while(|element| machine.cell(name, element)))
-        .collect();
+    let cells: Vec<CellState> = outputs.iter().flat_map(|name| machine.cells(name)).collect();
     let count =
         |holds: fn(&CellState) -> bool| cells.iter().filter(|cell| holds(cell)).count() as i64;
     let unwritten = count(|cell| !cell.written);
@@ -363,9 +361,9 @@ fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &[String]) {
 
 /// The first elements of a buffer; no report holds a NaN, so that what is no number is a text.
 fn contents(machine: &Machine, name: &str) -> Vec<Value> {
-    let values = machine.contents(name, SHOWN).into_iter().enumerate();
-    let shown = |(element, value): (usize, Value)| {
-        if !machine.cell(name, element).is_some_and(|cell| cell.defined) {
+    let values = machine.contents(name, SHOWN).into_iter().zip(machine.cells(name));
+    let shown = |(value, cell): (Value, CellState)| {
+        if !cell.defined {
             return Value::from("poison");
         }
         match value.as_f64() {

@@ -23,7 +23,7 @@ pub(super) fn started(text: &str, launch: Launch, arguments: &[Argument]) -> Mac
 }
 
 pub(super) fn all(machine: &Machine, buffer: &str) -> Vec<f64> {
-    (0..).map_while(|element| machine.element(buffer, element)).collect()
+    machine.elements(buffer).collect()
 }
 
 pub(super) fn poison(count: usize) -> Argument {

@@ -6,6 +6,7 @@ use crate::{Kernel, Launcher, Machine, Values};
 use mlsys_lab::frame::{Image, Images, Verdict};
 use mlsys_lab::{DeviceId, Frame, LabError, Params, Run};
 use std::collections::BTreeMap;
+use std::iter;
 
 /// What the lab `kernel` is given besides the interpreter; nothing of it has to be there.
 #[derive(Default)]
@@ -192,12 +193,9 @@ impl PluggedKernel {
         output: &str,
     ) -> Result<[Vec<usize>; 2], NetworkError> {
         // Uninitialized device memory has arbitrary contents; on a fresh device mostly zero.
-        let number = |element: usize| {
-            let defined = machine.cell(output, element).is_some_and(|cell| cell.defined);
-            let value = machine.element(output, element).filter(|_| defined);
-            value.map_or(0.0, |value| value as f32)
-        };
-        let found = (0..self.elements).map(number).collect();
+        let values = machine.elements(output).zip(machine.cells(output));
+        let numbers = values.map(|(value, cell)| if cell.defined { value as f32 } else { 0.0 });
+        let found = numbers.chain(iter::repeat(0.0)).take(self.elements).collect();
         Ok([(self.opened.rest)(found)?, (self.opened.rest)(self.opened.result.clone())?])
     }
 

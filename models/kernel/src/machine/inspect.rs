@@ -90,10 +90,15 @@ impl Machine {
         self.buffers.iter().find(|buffer| buffer.name == name)
     }
 
-    /// Elements of a buffer as numbers; None beyond its end. An uninitialized cell gives its poison.
+    /// An element of a buffer as a number; none beyond its end. An uninitialized cell gives its poison.
     pub fn element(&self, buffer: &str, element: usize) -> Option<f64> {
-        let buffer = self.buffer(buffer)?;
-        Some(real(buffer.bits(element)?, buffer.of))
+        self.buffer(buffer)?.element(element)
+    }
+
+    /// All elements of a buffer, with one search for its name.
+    pub fn elements(&self, buffer: &str) -> impl Iterator<Item = f64> {
+        let buffer = self.buffer(buffer).into_iter();
+        buffer.flat_map(|buffer| (0..).map_while(|element| buffer.element(element)))
     }
 
     pub fn contents(&self, buffer: &str, most: usize) -> Vec<Value> {
@@ -104,6 +109,12 @@ impl Machine {
 
     pub fn cell(&self, buffer: &str, element: usize) -> Option<CellState> {
         self.buffer(buffer)?.store.cells.get(element).map(Cell::state)
+    }
+
+    pub fn cells(&self, buffer: &str) -> impl Iterator<Item = CellState> {
+        self.buffer(buffer)
+            .into_iter()
+            .flat_map(|buffer| buffer.store.cells.iter().map(Cell::state))
     }
 
     /// Blocks in flight, in the order in which they began.
@@ -221,6 +232,10 @@ impl Buffer {
     fn bits(&self, element: usize) -> Option<u64> {
         let size = self.of.bytes() as usize;
         (element < self.elements()).then(|| self.store.read(element * size, self.of))
+    }
+
+    fn element(&self, element: usize) -> Option<f64> {
+        self.bits(element).map(|bits| real(bits, self.of))
     }
 }
 

@@ -4,7 +4,7 @@ use mlsys_lab::frame::kernel::Schedule;
 use mlsys_lab::random::SplitMix64;
 
 use super::Resident;
-use super::warp::WarpState;
+use super::warp::{Warp, WarpState};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Scheduler {
@@ -89,18 +89,14 @@ impl Scheduler {
                     return Some((self.cursor / warps, self.cursor % warps));
                 }
                 // The block that began first, so that order does not depend on which slot it came to.
-                let slots = residents
-                    .iter()
-                    .enumerate()
-                    .filter_map(|(slot, resident)| Some((resident.as_ref()?.turn, slot)));
-                let mut slots: Vec<(u64, usize)> = slots.collect();
-                slots.sort_unstable();
-                let found = slots
-                    .iter()
-                    .flat_map(|(_, slot)| (0..warps).map(move |warp| slot * warps + warp))
-                    .find(|at| ready(*at))?;
-                self.cursor = found;
-                return Some((found / warps, found % warps));
+                let ready_warps = residents.iter().enumerate().filter_map(|(slot, resident)| {
+                    let Resident { turn, warps, .. } = resident.as_ref()?;
+                    let is_ready = |warp: &Warp| warp.state == WarpState::Ready;
+                    Some((*turn, slot, warps.iter().position(is_ready)?))
+                });
+                let (_, slot, warp) = ready_warps.min()?;
+                self.cursor = slot * warps + warp;
+                return Some((slot, warp));
             }
             Schedule::RoundRobin => self.cursor + 1,
             Schedule::Random => self.random.below(count),

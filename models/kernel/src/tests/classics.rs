@@ -32,7 +32,8 @@ fn example(
         let (got, want) = (got[*i], want[*i]);
         got.is_nan() || (got - want).abs() > 1e-6 * want.abs()
     };
-    let cells: Vec<_> = (0..got.len()).filter_map(|i| machine.cell(example.output(), i)).collect();
+    let cells: Vec<_> = machine.cells(example.output()).collect();
+    assert_eq!(cells.len(), got.len());
     Ran {
         mismatches: (0..got.len()).filter(wrong).collect(),
         unwritten: cells.iter().filter(|cell| !cell.written).count(),
