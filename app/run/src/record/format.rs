@@ -205,11 +205,11 @@ impl Steps {
         }
     }
 
-    /// The step of the first value; none if there are no values.
-    pub fn first(&self) -> Option<u64> {
+    /// The steps of the first and the last of `count` values that fit; none if there are no values.
+    pub fn ends(&self, count: usize) -> Option<(u64, u64)> {
         match self {
-            Self::Even { from, .. } => Some(*from),
-            Self::Listed(steps) => steps.first().copied(),
+            Self::Even { from, by } => Some((*from, from + by * (count.checked_sub(1)? as u64))),
+            Self::Listed(steps) => Some((*steps.first()?, *steps.last()?)),
         }
     }
 }
@@ -303,7 +303,8 @@ impl Cursor<'_> {
             if !is_single {
                 self.eat(b",\"f64\":[")?;
             }
-            let mut values = self.numbers()?;
+            let likely = columns.last().map_or(0, |column: &Points| column.values.len());
+            let mut values = self.numbers(likely)?;
             if is_single {
                 values.iter_mut().for_each(|value| *value = f64::from(*value as f32));
             }
@@ -330,8 +331,9 @@ impl Cursor<'_> {
     }
 
     /// Numbers to the end of their array, NaN for `null`.
-    fn numbers(&mut self) -> Option<Vec<f64>> {
-        let mut numbers = Vec::new();
+    /// Numbers to the end of an array, of a length that is guessed.
+    fn numbers(&mut self, likely: usize) -> Option<Vec<f64>> {
+        let mut numbers = Vec::with_capacity(likely);
         loop {
             let (number, length) = match self.0 {
                 [b'n', ..] => (f64::NAN, self.eat(b"null").map(|()| 0)?),

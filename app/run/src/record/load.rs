@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::{iter, mem};
 
 use mlsys_lab::report::{Report, RunData, Series};
 
@@ -12,7 +13,7 @@ use super::format::{self, Line, LineError, Points, Steps};
 /// About this many bytes of whole lines are parsed by one thread at a time.
 const BLOCK: usize = 1 << 18;
 
-/// More threads would wait for the one that joins what they have parsed.
+/// More threads would wait for the one that reads the file.
 const MAX_THREADS: usize = 4;
 
 /// This many unreadable lines are reported one by one, the others by their number.
@@ -45,7 +46,8 @@ pub struct Loaded {
 
 /// Reads reports to their end; `name` is what warnings call them.
 ///
-/// Threads take blocks of lines in turn, parse them side by side, and apply them in the order of the file.
+/// Threads take blocks of lines in turn, parse them side by side, and apply them in the order of the file; then each
+/// takes metrics in turn and joins their values.
 pub fn load(source: impl Read + Send, name: &str, limits: Limits) -> io::Result<Loaded> {
     let source = BufReader::with_capacity(BLOCK, source);
     let blocks = Mutex::new(Blocks { source, limits, count: 0 });
@@ -57,8 +59,7 @@ pub fn load(source: impl Read + Send, name: &str, limits: Limits) -> io::Result<
             // Not in the condition of the loop, which would hold the lock while it parses.
             let block = lock(&blocks).next(&mut text)?;
             let Some(number) = block else { return io::Result::Ok(()) };
-            let lines = text.split_inclusive(|&byte| byte == b'\n');
-            let lines: Vec<_> = lines.map(|line| ParsedLine::new(line, limits)).collect();
+            let lines: Vec<_> = lines(&text).map(|line| ParsedLine::new(line, limits)).collect();
             lock(&parsed).insert(number, lines);
             if let Ok(mut loader) = loader.try_lock() {
                 loader.apply_blocks(&parsed, name);
@@ -68,17 +69,11 @@ pub fn load(source: impl Read + Send, name: &str, limits: Limits) -> io::Result<
             }
         }
     };
-    let threads = thread::available_parallelism().map_or(1, |count| count.get().min(MAX_THREADS));
-    thread::scope(|scope| {
-        let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
-        let others: Vec<_> = (1..threads).filter_map(spawn).collect();
-        let panicked = || io::Error::other("a thread that reads the record panicked");
-        let results = others.into_iter().map(|other| other.join().map_err(|_| panicked())?);
-        results.fold(work(), Result::and)
-    })?;
+    on_threads(work)?;
     let mut loader = loader.into_inner().unwrap_or_else(PoisonError::into_inner);
     // A block that came while another thread was about to end.
     loader.apply_blocks(&parsed, name);
+    loader.join_columns()?;
     if loader.is_full {
         let max = limits.values;
         loader
@@ -94,6 +89,27 @@ pub fn load(source: impl Read + Send, name: &str, limits: Limits) -> io::Result<
         loader.warnings.push(format!("{name}: {omitted} notices were left out"));
     }
     Ok(Loaded { data: loader.data, warnings: loader.warnings })
+}
+
+/// Does the same work on several threads at once, this one included.
+fn on_threads(work: impl Fn() -> io::Result<()> + Copy + Send) -> io::Result<()> {
+    let threads = thread::available_parallelism().map_or(1, |count| count.get().min(MAX_THREADS));
+    thread::scope(|scope| {
+        let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
+        let others: Vec<_> = (1..threads).filter_map(spawn).collect();
+        let panicked = || io::Error::other("a thread that reads the record panicked");
+        let results = others.into_iter().map(|other| other.join().map_err(|_| panicked())?);
+        results.fold(work(), Result::and)
+    })
+}
+
+/// The lines of a text with their ends, which `skip_until` finds many bytes at a time.
+fn lines(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    iter::from_fn(move || {
+        let rest = text;
+        let length = text.skip_until(b'\n').ok()?;
+        rest.get(..length).filter(|line| !line.is_empty())
+    })
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -148,6 +164,7 @@ impl ParsedLine {
 struct Loader {
     limits: Limits,
     data: RunData,
+    columns: BTreeMap<String, Column>,
     warnings: Vec<String>,
     /// The number of the next block to apply.
     next: usize,
@@ -206,185 +223,60 @@ impl Loader {
         Ok(())
     }
 
+    /// Keeps values for their metric; what comes before the last of them is none of the run's.
     fn extend(&mut self, Points { metric, steps, values }: Points) -> Result<(), LineError> {
-        let all = &mut self.data.series;
-        let name = match all.get_key_value(metric.as_str()) {
-            Some((name, _)) => Arc::clone(name),
-            None if all.len() == MAX_METRICS => return Err(LineError::TooManyMetrics),
-            None => Arc::from(metric.as_str()),
-        };
-        let series = all.entry(name).or_default();
-        if steps.first().is_some_and(|first| last_step(series).is_some_and(|last| first < last)) {
+        if !self.columns.contains_key(&metric) && self.columns.len() == MAX_METRICS {
+            return Err(LineError::TooManyMetrics);
+        }
+        let column = self.columns.entry(metric.clone()).or_default();
+        let Some((first, last)) = steps.ends(values.len()) else { return Ok(()) };
+        if first < column.last {
             return Err(LineError::Backwards(metric));
         }
-        match steps {
-            // That the last of them fits was checked as the line was read.
-            Steps::Even { from, by } => {
-                let steps = std::iter::successors(Some(from), |step| step.checked_add(by));
-                series.extend(steps.zip(values));
-            }
-            Steps::Listed(steps) => series.extend(steps.into_iter().zip(values)),
-        }
-        self.data.step = self.data.step.max(last_step(series).unwrap_or(0));
+        column.last = last;
+        column.parts.push((steps, values));
+        self.data.step = self.data.step.max(last);
         Ok(())
+    }
+
+    fn join_columns(&mut self) -> io::Result<()> {
+        let columns = Mutex::new(mem::take(&mut self.columns).into_iter());
+        let series = Mutex::new(&mut self.data.series);
+        on_threads(|| {
+            loop {
+                let column = lock(&columns).next();
+                let Some((metric, column)) = column else { return Ok(()) };
+                let joined = column.join();
+                lock(&series).insert(metric.into(), joined);
+            }
+        })
     }
 }
 
-/// The step of the last value, finite or not.
-fn last_step(series: &Series) -> Option<u64> {
-    let point = series.points().last().map(|&(step, _)| step);
-    point.max(series.gaps().last().copied())
+/// The values of one metric, line by line.
+#[derive(Default)]
+struct Column {
+    last: u64,
+    parts: Vec<(Steps, Vec<f64>)>,
+}
+
+impl Column {
+    fn join(self) -> Series {
+        let mut series = Series::default();
+        series.reserve(self.parts.iter().map(|(_, values)| values.len()).sum());
+        for (steps, values) in self.parts {
+            match steps {
+                // That the last of them fits was checked as the line was read.
+                Steps::Even { from, by } => {
+                    let steps = iter::successors(Some(from), |step| step.checked_add(by));
+                    series.extend(steps.zip(values));
+                }
+                Steps::Listed(steps) => series.extend(steps.into_iter().zip(values)),
+            }
+        }
+        series
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::record::format::Batch;
-
-    /// Numbers that look drawn at random and are the same each time.
-    struct Drawn(u64);
-
-    impl Drawn {
-        fn next(&mut self) -> u64 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            self.0
-        }
-    }
-
-    fn point(name: &str, step: u64, value: f64) -> Report {
-        Report::Point { name: name.into(), step, value }
-    }
-
-    #[test]
-    fn batched_values_load_like_single_ones() {
-        let names: Vec<Arc<str>> =
-            ["loss", "accuracy", "gradient_norm.layer1", "seconds", "odd \"\\ name"]
-                .map(Arc::from)
-                .into();
-        let mut drawn = Drawn(7);
-        let mut expected = RunData::default();
-        let (mut batch, mut text) = (Batch::default(), Vec::new());
-        for step in 1..20_000 {
-            for (index, name) in names.iter().enumerate() {
-                let bits = drawn.next();
-                let is_due = index == 0
-                    || (index == 4 && bits.is_multiple_of(7))
-                    || step % 10 == index as u64;
-                let value = match bits % 50 {
-                    0 => f64::NAN,
-                    1 => f64::from_bits(bits),
-                    _ if index < 3 => f64::from(bits as f32 / u64::MAX as f32),
-                    _ => bits as f64 / u64::MAX as f64,
-                };
-                if is_due {
-                    batch.push(index, step, value);
-                    expected.apply(point(name, step, value));
-                }
-            }
-            if drawn.next().is_multiple_of(100) {
-                batch.write(&names, &mut text).unwrap();
-            }
-        }
-        batch.write(&names, &mut text).unwrap();
-        let loaded = load(text.as_slice(), "r", Limits::default()).unwrap();
-        assert_eq!(loaded.warnings, [""; 0]);
-        assert!(loaded.data == expected);
-    }
-
-    #[test]
-    fn an_endless_line_is_skipped() {
-        let limits = Limits { line: 1 << 20, ..Limits::default() };
-        let endless = io::repeat(b'x').take(1 << 23);
-        let text = b"{\"notice\":\"before\"}\n".chain(endless);
-        let text = text.chain(&b"\n{\"notice\":\"after\"}\n"[..]);
-        let loaded = load(text, "r", limits).unwrap();
-        assert_eq!(loaded.data.notices, ["before", "after"]);
-        assert_eq!(loaded.warnings.len(), 1);
-        assert!(loaded.warnings[0].starts_with("r:2 was passed over"), "{:?}", loaded.warnings);
-    }
-
-    #[test]
-    fn too_many_values_are_left_out_with_a_warning() {
-        let limits = Limits { values: 100_000, ..Limits::default() };
-        let mut text = String::new();
-        for step in 0..200_000 {
-            text += &format!(
-                "{{\"points\":{{\"loss\":{{\"from\":{step},\"by\":1,\"f64\":[0.5]}}}}}}\n"
-            );
-        }
-        let loaded = load(text.as_bytes(), "r", limits).unwrap();
-        let kept = loaded.data.series["loss"].points().len();
-        assert!(kept > 0 && kept < 200_000, "{kept}");
-        assert!(loaded.warnings[0].contains("more than 100000 values"), "{:?}", loaded.warnings);
-    }
-
-    #[test]
-    fn hostile_lines_are_reported_and_skipped() {
-        let lines = [
-            "{\"points\":{\"a\":{\"from\":18446744073709551615,\"by\":1,\"f64\":[1,2]}}}",
-            "{\"points\":{\"a\":{\"from\":1,\"by\":18446744073709551615,\"f64\":[1,2,3]}}}",
-            "{\"points\":{\"a\":{\"from\":1,\"by\":1,\"f32\":[1],\"f64\":[1]}}}",
-            "{\"points\":{\"a\":{\"steps\":[2,1],\"f64\":[1,2]}}}",
-            "{\"points\":{\"a\":{\"steps\":[],\"f64\":[1]}}}",
-            "{\"points\":{\"a\":{\"from\":-1,\"by\":1,\"f64\":[1]}}}",
-            "{\"points\":{\"a\":{\"from\":1,\"by\":1,\"f64\":[1,]}}}",
-            "{\"points\":{\"a\":{\"from\":1,\"by\":1,\"f64\":[1",
-            "{\"points\":{\"a\":{\"from\":1,\"by\":1,\"f64\":\"x\"}}}",
-            "{\"points\":7}",
-            "{\"unheard\":{}}",
-            "[[[[",
-            "{\"frame\":{\"panel\":\"p\",\"step\":1,\"frame\":{\"unheard\":1}}}",
-            "\u{0}",
-        ];
-        let text = format!("{}\n{{\"notice\":\"end\"}}\n", lines.join("\n"));
-        let loaded = load(text.as_bytes(), "r", Limits::default()).unwrap();
-        assert_eq!(loaded.data.notices, ["end"]);
-        assert!(loaded.data.series.is_empty(), "{:?}", loaded.data.series);
-        assert_eq!(loaded.warnings.len(), MAX_REPORTED + 1);
-        let more = format!("r: {} more lines were passed over", lines.len() - MAX_REPORTED);
-        assert_eq!(loaded.warnings.last(), Some(&more));
-    }
-
-    #[test]
-    fn values_too_large_for_a_float_are_gaps() {
-        let text = "{\"points\":{\"a\":{\"from\":1,\"by\":1,\"f64\":[1e999,-1e999,2]}}}\n";
-        let loaded = load(text.as_bytes(), "r", Limits::default()).unwrap();
-        assert_eq!(loaded.data.series["a"].points(), [(3, 2.0)]);
-        assert_eq!(loaded.data.series["a"].gaps(), [1, 2]);
-    }
-
-    #[test]
-    fn steps_that_go_backwards_are_passed_over() {
-        let line = |from: u64| {
-            format!("{{\"points\":{{\"a\":{{\"from\":{from},\"by\":1,\"f64\":[1,2]}}}}}}\n")
-        };
-        let text = [line(5), line(1), line(6)].concat();
-        let loaded = load(text.as_bytes(), "r", Limits::default()).unwrap();
-        assert_eq!(loaded.data.series["a"].points().len(), 4);
-        assert_eq!(loaded.warnings, ["r:2 was passed over: the steps of 'a' go backwards"]);
-    }
-
-    #[test]
-    fn too_many_notices_are_left_out() {
-        let text: String = (0..2000).map(|n| format!("{{\"notice\":\"{n}\"}}\n")).collect();
-        let loaded = load(text.as_bytes(), "r", Limits::default()).unwrap();
-        assert_eq!(loaded.data.notices.len(), 1000);
-        assert_eq!(loaded.warnings, ["r: 1000 notices were left out"]);
-    }
-
-    #[test]
-    fn a_truncated_last_line_is_ignored() {
-        let loaded = load(&b"{\"notice\":\"a\"}\n{\"noti"[..], "r", Limits::default()).unwrap();
-        assert_eq!((loaded.data.notices.len(), loaded.warnings.len()), (1, 0));
-
-        struct Broken;
-        impl Read for Broken {
-            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-                Err(io::Error::other("disk"))
-            }
-        }
-        assert!(load(Broken, "r", Limits::default()).is_err());
-    }
-}
+mod tests;
