@@ -246,7 +246,7 @@ fn must_agree(data: &DataConfig, architecture: &Architecture) -> Result<(), Deco
         return Ok(());
     }
     Err(DecodeError::Foreign(format!(
-        "it says that it is a {} that learned {}, whose examples have {features} numbers and {classes} classes",
+        "it says that it is a {} that learned {}, with examples of {features} numbers and {classes} classes",
         architecture.in_words(),
         data.dataset,
     )))

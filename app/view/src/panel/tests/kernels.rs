@@ -89,7 +89,7 @@ fn strips_of_a_vector_addition() {
     compare("kernel-memory", &memory, &walk);
     let said = kernel::words(&memory, Some(&walk));
     assert!(said.contains("Lane 2 of warp 0 of block 1 reads A[6] = 6"), "{said}");
-    assert!(said.contains("C[0]: 0 poison: nobody wrote it ?"), "{said}");
+    assert!(said.contains("C[0]: 0 poison: never written ?"), "{said}");
     walk.seek(Goal::End, Direction::Forward);
     let said = kernel::words(&memory, Some(&walk));
     assert!(said.contains("C[0]: 0 written "), "{said}");

@@ -138,7 +138,7 @@ impl Lifetimes {
             classes: [
                 "kept for the backward pass",
                 "gone after its last forward use",
-                "an input nobody reads again",
+                "an input that is not read again",
             ]
             .map(str::to_owned)
             .to_vec(),

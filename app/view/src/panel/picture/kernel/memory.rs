@@ -30,7 +30,7 @@ const KINDS: [(&str, Tone); 6] = [
     ("read", Tone::First),
     ("written", Tone::Second),
     ("written more than once", Tone::Warn),
-    ("poison: nobody wrote it", Tone::Empty),
+    ("poison: never written", Tone::Empty),
     ("racing", Tone::Bad),
 ];
 

@@ -123,7 +123,7 @@ impl LaneAccess {
                     Some(if is_defined {
                         format!(" = {}", number(value))
                     } else {
-                        ", where nobody wrote".to_owned()
+                        ", never written".to_owned()
                     })
                 });
                 let value = value.unwrap_or_else(|| ", outside the buffer".to_owned());
