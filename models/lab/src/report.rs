@@ -164,6 +164,12 @@ impl Extend<(u64, f64)> for Series {
 }
 
 impl Series {
+    /// With room for this many finite values.
+    pub fn with_capacity(count: usize) -> Self {
+        let points = Vec::with_capacity(count);
+        Self { kept: Arc::new(SeriesData { points, ..SeriesData::default() }) }
+    }
+
     /// Adds a value; what is not finite becomes a gap.
     pub fn push(&mut self, step: u64, value: f64) {
         Arc::make_mut(&mut self.kept).push(step, value);

@@ -262,8 +262,8 @@ struct Column {
 
 impl Column {
     fn join(self) -> Series {
-        let mut series = Series::default();
-        series.reserve(self.parts.iter().map(|(_, values)| values.len()).sum());
+        let count = self.parts.iter().map(|(_, values)| values.len()).sum();
+        let mut series = Series::with_capacity(count);
         for (steps, values) in self.parts {
             match steps {
                 // That the last of them fits was checked as the line was read.
