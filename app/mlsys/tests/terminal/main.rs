@@ -16,7 +16,7 @@ fn sandbox() -> Sandbox {
 
 fn course(size: (u16, u16), line: &str) -> Screen {
     let mut screen = Screen::open(size, line, &[]);
-    screen.wait_for("Five lines");
+    screen.wait_for("The training loop");
     screen
 }
 
@@ -41,7 +41,7 @@ fn click_opens_lesson_and_quit_releases_mouse() {
     screen.keys("M");
     screen.wait_for("the mouse chooses");
     let shown = screen.shown();
-    let row = shown.lines().position(|line| line.contains("○ Five lines"));
+    let row = shown.lines().position(|line| line.contains("○ The training loop"));
     let row = row.unwrap() + 1;
     screen.keys(&format!("\x1b[<0;10;{row}M\x1b[<0;10;{row}m"));
     screen.wait_for("Two arms of points");
@@ -68,7 +68,7 @@ fn external_editors() {
 #[test]
 fn no_colour_means_no_colour_and_no_question() {
     let mut screen = Screen::open((100, 30), "", &[("NO_COLOR", "1")]);
-    screen.wait_for("Five lines");
+    screen.wait_for("The training loop");
     screen.keys("\r");
     screen.wait_for("Your guess");
     let raw = screen.raw();
