@@ -3,6 +3,7 @@
 use crate::diagnostic::{Diagnostic, MOST_BYTES, Place};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::rc::Rc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Suffix {
@@ -328,7 +329,7 @@ pub(super) fn tokens(text: &str) -> (Vec<Lexeme>, Vec<Diagnostic>) {
 }
 
 struct Defines {
-    meanings: BTreeMap<String, Vec<Token>>,
+    meanings: BTreeMap<String, Rc<[Token]>>,
     out: Vec<Lexeme>,
     diagnostics: Vec<Diagnostic>,
     /// Names replaced so far: a name that stands for two that stand for two grows without leaving a token.
@@ -337,20 +338,26 @@ struct Defines {
 
 impl Defines {
     fn put(&mut self, token: &Token, place: Place, depth: usize) {
-        let meaning =
-            if let Token::Name(name) = token { self.meanings.get(name).cloned() } else { None };
+        let meaning = if let Token::Name(name) = token { self.meanings.get(name) } else { None };
+        let is_bounded = depth < DEEPEST && self.out.len() + self.replaced < MOST_TOKENS;
         match meaning {
-            Some(meaning) if depth < DEEPEST && self.out.len() + self.replaced < MOST_TOKENS => {
+            Some(meaning) if is_bounded => {
+                let meaning = Rc::clone(meaning);
                 self.replaced += 1;
-                for token in &meaning {
+                for token in &*meaning {
                     self.put(token, place, depth + 1);
                 }
             }
-            Some(_) => self.diagnostics.push(Diagnostic::new(
-                place,
-                format!("{token} stands for itself, or for too much"),
-                "a #define stands for a constant",
-            )),
+            // Told once: from here on no name is replaced.
+            Some(_) if self.replaced < MOST_TOKENS => {
+                self.replaced = MOST_TOKENS;
+                self.diagnostics.push(Diagnostic::new(
+                    place,
+                    format!("{token} stands for itself, or for too much"),
+                    "a #define stands for a constant",
+                ));
+            }
+            Some(_) => {}
             None => self.out.push(Lexeme { token: token.clone(), place }),
         }
     }

@@ -4,6 +4,7 @@
 
 mod expression;
 mod memory;
+mod size;
 
 use crate::bytecode::{
     BranchKind, Code, DebugVariable, InitialValue, Instr, MaskOp, Pc, Reg, VariableHome,
@@ -72,12 +73,12 @@ fn number(of: usize) -> Reg {
 /// Writes a program out.
 ///
 /// # Errors
-/// It becomes too long, which only helpers that call helpers can do.
+/// It becomes too long.
 pub(super) fn lower(program: &Program) -> Result<Code, Vec<Diagnostic>> {
+    size::require_bounded(program).map_err(|complaint| vec![complaint])?;
     // How many registers have presets is known only at the end, and they come first: the second pass knows.
-    let first = Lowering::run(program, [0, 0])?;
-    let done = Lowering::run(program, [first.narrow.preset, first.wide.preset])?;
-    Ok(done.code)
+    let presets = Lowering::run(program, [0, 0]).map(|first| [first.narrow, first.wide])?;
+    Ok(Lowering::run(program, presets.map(|registers| registers.preset))?.code)
 }
 
 impl<'a> Lowering<'a> {
@@ -114,8 +115,8 @@ impl<'a> Lowering<'a> {
             let place = Place { line: 1, column: 1 };
             return Err(vec![Diagnostic::new(
                 place,
-                "with its helpers written out, this kernel is too long",
-                "call fewer helpers from helpers",
+                "with its helpers inlined, this kernel has too many instructions, registers or bytes of arrays",
+                "call helpers less often, in a loop, and give them fewer arrays of their own",
             )]);
         }
         Ok(lowering)

@@ -104,12 +104,25 @@ fn try_out(text: &str) -> bool {
     true
 }
 
+/// Helpers that each call the one before eight times.
+pub(super) fn nested_helpers(depth: usize) -> String {
+    let helper = |i: usize| {
+        let calls = vec![format!("f{}(x)", i - 1); 8].join("+");
+        format!("__device__ int f{i}(int x) {{ return {calls}; }}\n")
+    };
+    let helpers: String = (1..=depth).map(helper).collect();
+    format!(
+        "__device__ int f0(int x) {{ return x; }}\n{helpers}__global__ void k(int *o) {{ o[0] = f{depth}(1); }}\n"
+    )
+}
+
 #[test]
 fn mutated_kernels_never_panic() {
     let mut random = SplitMix64(20);
     let mut taken = 0;
     let mut texts: Vec<&str> = EXAMPLES.iter().map(|example| example.source).collect();
-    texts.push(include_str!("tests/everything.cu"));
+    let nested = nested_helpers(3);
+    texts.extend([include_str!("tests/everything.cu"), &nested]);
     for round in 0..150 {
         for text in &texts {
             let mut broken = changed(text, &mut random);

@@ -59,12 +59,19 @@ fn no_text_makes_it_panic_or_run_away() {
         index,
         empty,
         calls,
+        nested_helpers(9),
+        format!("#define a {}\n__global__ void k() {{ int x = a; }}", "a ".repeat(400)),
         "\u{feff}é\0".into(),
         "#".into(),
         "#define".into(),
     ] {
         assert!(Kernel::parse("k.cu", &text).is_err(), "{}", &text[..text.len().min(60)]);
     }
+    let refused = Kernel::parse("k.cu", &nested_helpers(9)).expect_err("refused");
+    let text = refused.to_string();
+    assert!(text.starts_with("k.cu:6:77: with 'f4' inlined here, 'f5' has more"), "{text}");
+    // A name that many blocks declare gets many names in WGSL.
+    try_out(&format!("__global__ void k(int *o) {{ {} }}", "{int x=1;o[0]=x;}".repeat(3_800)));
     // Every beginning of a right text, and every text with one character taken out.
     let text = include_str!("../examples/softmax-row.cu");
     for at in 0..text.len() {

@@ -5,11 +5,12 @@ use crate::diagnostic::Place;
 use crate::typed_ast::Operation;
 use crate::types::Scalar;
 use crate::wgsl::{Translated, type_name};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 #[derive(Default)]
 pub(super) struct Names {
-    taken: BTreeSet<String>,
+    /// With the last number that was put behind each.
+    taken: BTreeMap<String, u32>,
 }
 
 impl Names {
@@ -17,11 +18,13 @@ impl Names {
     pub(super) fn fresh(&mut self, wanted: &str) -> String {
         let plain = field(wanted);
         let mut name = plain.clone();
-        let mut number = 1;
-        while !self.taken.insert(name.clone()) {
+        let mut number = self.taken.get(&plain).copied().unwrap_or(1);
+        while self.taken.contains_key(&name) {
             number += 1;
             name = format!("{plain}_{number}");
         }
+        self.taken.insert(name.clone(), 1);
+        self.taken.insert(plain, number);
         name
     }
 }
