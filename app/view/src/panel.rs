@@ -2,13 +2,13 @@
 //!
 //! Drawing is pure: what is drawn depends on the arguments alone, and no size or value makes it fail.
 
+mod downsample;
 mod legend;
 pub(crate) mod line;
 pub(crate) mod picture;
 mod plane;
 #[cfg(test)]
 pub(crate) mod tests;
-mod trace;
 mod view;
 mod words;
 

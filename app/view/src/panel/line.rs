@@ -75,7 +75,7 @@ pub(super) fn step_at(area: Rect, column: u16, scene: &Scene<'_>, look: &Look) -
 
 pub fn is_smoothed(scene: &Scene<'_>) -> bool {
     let curves = Curves::gather(scene, 1);
-    curves.now.iter().filter_map(Curve::trace).any(|trace| trace.smoothed)
+    curves.now.iter().filter_map(Curve::downsampled).any(|downsampled| downsampled.smoothed)
 }
 
 /// The value of the first metric at the cursor, or the latest, with its step; then which steps are shown.
@@ -144,12 +144,14 @@ fn sparkline(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, curves: &Curves
     let latest = latest.unwrap_or_else(|| "NaN".to_owned());
     let x = pen.text(area.x, area.y, &latest, look.theme.text).saturating_add(1);
     let room = usize::from(area.right().saturating_sub(x));
-    let (Kind::Series { trace, .. }, Some((low, high))) = (&curve.kind, curve.bounds()) else {
+    let (Kind::Series { downsampled, .. }, Some((low, high))) = (&curve.kind, curve.bounds())
+    else {
         return;
     };
     let axis = Axis::around(low, high, scene.view.chart.scale);
-    let values = trace.buckets.iter().map(|bucket| (bucket.last.0, Some(bucket.last.1)));
-    let mut values: Vec<_> = values.chain(trace.gaps.iter().map(|gap| (gap.1, None))).collect();
+    let values = downsampled.buckets.iter().map(|bucket| (bucket.last.0, Some(bucket.last.1)));
+    let mut values: Vec<_> =
+        values.chain(downsampled.gaps.iter().map(|gap| (gap.1, None))).collect();
     values.sort_by_key(|(step, _)| *step);
     let every = values.len().div_ceil(room.max(1)).max(1);
     for (x, cell) in (x..area.right()).zip(values.chunks(every)) {

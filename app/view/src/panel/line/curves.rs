@@ -5,8 +5,8 @@ use mlsys_lab::schema::Scale;
 use ratatui::style::Modifier;
 
 use crate::axis::Axis;
+use crate::panel::downsample::Downsampled;
 use crate::panel::legend::Item;
-use crate::panel::trace::Trace;
 use crate::panel::{Extent, Scene, Window, metrics, quantity};
 use crate::theme::Look;
 
@@ -21,7 +21,7 @@ pub(super) struct Curve<'a> {
 pub(super) enum Kind<'a> {
     Series {
         series: &'a Series,
-        trace: Trace,
+        downsampled: Downsampled,
     },
     /// The same at every step.
     Level(f64),
@@ -36,14 +36,16 @@ impl Curve<'_> {
     }
 
     pub(super) fn shown_end(&self) -> Option<f64> {
-        let Some(trace) = self.trace() else { return self.latest() };
-        let last = trace.buckets.last().map(|bucket| bucket.last.1);
-        trace.leaves.or(last).or(trace.enters)
+        let Some(downsampled) = self.downsampled() else { return self.latest() };
+        let last = downsampled.buckets.last().map(|bucket| bucket.last.1);
+        downsampled.leaves.or(last).or(downsampled.enters)
     }
 
     pub(super) fn bounds(&self) -> Option<(f64, f64)> {
         match &self.kind {
-            Kind::Series { trace, .. } => Some(trace.bounds()).filter(|(low, high)| low <= high),
+            Kind::Series { downsampled, .. } => {
+                Some(downsampled.bounds()).filter(|(low, high)| low <= high)
+            }
             Kind::Level(value) => Some((*value, *value)),
         }
     }
@@ -52,13 +54,13 @@ impl Curve<'_> {
         matches!(&self.kind, Kind::Series { series, .. } if series.ends_in_gap())
     }
 
-    pub(super) fn trace(&self) -> Option<&Trace> {
-        if let Kind::Series { trace, .. } = &self.kind { Some(trace) } else { None }
+    pub(super) fn downsampled(&self) -> Option<&Downsampled> {
+        if let Kind::Series { downsampled, .. } = &self.kind { Some(downsampled) } else { None }
     }
 
     /// Values that a logarithmic axis cannot show.
     pub(super) fn hidden(&self) -> usize {
-        self.trace().map_or(0, |trace| trace.hidden)
+        self.downsampled().map_or(0, |downsampled| downsampled.hidden)
     }
 }
 
@@ -129,8 +131,8 @@ impl<'a> Curves<'a> {
 
     /// First and last step of the stretches in which values of this run were not finite.
     pub(super) fn gaps(&self) -> impl Iterator<Item = (u64, u64)> {
-        let traces = self.now.iter().filter_map(Curve::trace);
-        traces.flat_map(|trace| trace.gaps.iter().copied())
+        let all = self.now.iter().filter_map(Curve::downsampled);
+        all.flat_map(|downsampled| downsampled.gaps.iter().copied())
     }
 }
 
@@ -143,8 +145,8 @@ fn gather<'a>(
     let names = metrics::expand(&scene.panel.metrics, data);
     let kinds = names.into_iter().filter_map(|name| {
         if let Some(series) = data.series.get(name) {
-            let trace = Trace::new(series, steps, columns, &scene.view.chart);
-            return Some((name, Kind::Series { series, trace }));
+            let downsampled = Downsampled::new(series, steps, columns, &scene.view.chart);
+            return Some((name, Kind::Series { series, downsampled }));
         }
         let level = data.scalars.get(name)?.as_f64().filter(|x| x.is_finite())?;
         let shown = match scene.view.chart.scale {
@@ -263,7 +265,7 @@ fn described(curve: &Curve<'_>, curves: &Curves<'_>, scene: &Scene<'_>, look: &L
     if curves.cursor.is_none() && curve.is_broken() {
         text.push_str(", then not finite");
     }
-    if curve.trace().is_some_and(|trace| trace.smoothed) {
+    if curve.downsampled().is_some_and(|downsampled| downsampled.smoothed) {
         text.push_str(" (smoothed)");
     }
     if scene.is_modelled(curve.name) {

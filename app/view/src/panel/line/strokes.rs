@@ -5,9 +5,9 @@ use ratatui::style::{Modifier, Style};
 use crate::axis::cell_at;
 use crate::canvas::{self as pen, Canvas, DotGrid, Ink, Pen, Stroke};
 use crate::glyphs::GlyphSet;
+use crate::panel::downsample::{Bucket, Downsampled};
 use crate::panel::line::chart::Chart;
 use crate::panel::line::curves::{Curve, Curves, Kind, letter, numeral};
-use crate::panel::trace::{Bucket, Trace};
 use crate::theme::{ColorDepth, Look};
 
 mod rank {
@@ -46,7 +46,7 @@ impl Chart {
                 wide: 1.2,
             };
             for curve in run {
-                self.trace(&mut dots, curve, Inks { bright, raw: None });
+                self.draw_curve(&mut dots, curve, Inks { bright, raw: None });
             }
         }
         let several = curves.names.len() > 1;
@@ -68,7 +68,7 @@ impl Chart {
                 wide: 0.6,
             };
             let raw = Some(faint);
-            self.trace(&mut dots, curve, Inks { bright, raw });
+            self.draw_curve(&mut dots, curve, Inks { bright, raw });
         }
         dots.draw(canvas);
         self.numerals(canvas, curves, look);
@@ -77,21 +77,21 @@ impl Chart {
         }
     }
 
-    fn trace(&self, dots: &mut DotGrid, curve: &Curve<'_>, inks: Inks) {
-        let (series, trace) = match &curve.kind {
-            Kind::Series { series, trace } => (series, trace),
+    fn draw_curve(&self, dots: &mut DotGrid, curve: &Curve<'_>, inks: Inks) {
+        let (series, downsampled) = match &curve.kind {
+            Kind::Series { series, downsampled } => (series, downsampled),
             Kind::Level(value) => return self.level(dots, *value, inks.bright),
         };
-        let raw = if trace.smoothed { inks.raw } else { Some(inks.bright) };
+        let raw = if downsampled.smoothed { inks.raw } else { Some(inks.bright) };
         let (first, last) = self.steps;
         let mut before: Option<&Bucket> = None;
-        for bucket in &trace.buckets {
+        for bucket in &downsampled.buckets {
             let joined =
-                before.filter(|b| !Trace::broken_between(series, b.last.0, bucket.first.0));
+                before.filter(|b| !Downsampled::broken_between(series, b.last.0, bucket.first.0));
             if let Some(raw) = raw {
                 let from = match before {
                     Some(_) => joined.map(|b| b.last),
-                    None => trace.enters.map(|value| (first, value)),
+                    None => downsampled.enters.map(|value| (first, value)),
                 };
                 self.join(dots, from, bucket.first, raw);
                 let middle =
@@ -99,16 +99,16 @@ impl Chart {
                 let low = Some((middle, bucket.low));
                 self.join(dots, low, (middle, bucket.high), raw);
             }
-            if trace.smoothed {
+            if downsampled.smoothed {
                 let smooth = joined.map(|b| (b.last.0, b.smooth));
                 self.join(dots, smooth, (bucket.last.0, bucket.smooth), inks.bright);
             }
             before = Some(bucket);
         }
-        if let (Some(raw), Some(leaves)) = (raw, trace.leaves) {
+        if let (Some(raw), Some(leaves)) = (raw, downsampled.leaves) {
             let from = match before {
                 Some(bucket) => Some(bucket.last),
-                None => trace.enters.map(|value| (first, value)),
+                None => downsampled.enters.map(|value| (first, value)),
             };
             self.join(dots, from, (last, leaves), raw);
         }
@@ -200,12 +200,12 @@ impl Chart {
     }
 
     fn strew(&self, pen: &mut Pen<'_>, curve: &Curve<'_>, start: u16, mark: &str, style: Style) {
-        let Some(trace) = curve.trace() else { return };
+        let Some(downsampled) = curve.downsampled() else { return };
         let width = pen::width(mark);
         let mut next = self.plot.x + start % self.plot.width.max(1);
-        for bucket in &trace.buckets {
+        for bucket in &downsampled.buckets {
             let x = self.column(bucket.last.0);
-            let value = if trace.smoothed { bucket.smooth } else { bucket.last.1 };
+            let value = if downsampled.smoothed { bucket.smooth } else { bucket.last.1 };
             let row = self.row(value).filter(|_| x >= next);
             // Where another curve lies over this one, the mark would be taken for that one's.
             if let Some(y) = row.filter(|y| pen.shows_dots(x, *y, width, style)) {

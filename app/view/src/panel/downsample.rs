@@ -16,7 +16,7 @@ pub(super) struct Bucket {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Trace {
+pub(super) struct Downsampled {
     /// Buckets in the order of their steps; empty ones are left out.
     pub(super) buckets: Vec<Bucket>,
     /// Where a line from the point before comes in at the first step shown.
@@ -38,7 +38,7 @@ const NOISY: f64 = 6.0;
 /// Fewer points than this are not smoothed unless that is asked for.
 const FEW: usize = 40;
 
-impl Trace {
+impl Downsampled {
     /// Reduces the part of a series between two steps to at most `columns` buckets.
     pub(super) fn new(
         series: &Series,
@@ -59,7 +59,7 @@ impl Trace {
             let (from, to) = (*all.get(place.checked_sub(1)?)?, *all.get(place)?);
             between(series, from, to, step, chart.scale)
         };
-        let mut trace = Self {
+        let mut downsampled = Self {
             buckets: Vec::with_capacity(columns.count.min(to - from)),
             enters: crossing(from, steps.0),
             leaves: crossing(to, steps.1),
@@ -82,16 +82,16 @@ impl Trace {
             open = Some(match open {
                 Some((column, whole)) if column == here => (column, joined(whole, piece)),
                 Some((column, whole)) => {
-                    trace.buckets.push(mean.bucket(column, &whole));
+                    downsampled.buckets.push(mean.bucket(column, &whole));
                     (here, piece)
                 }
                 None => (here, piece),
             });
         }
         let last = open.map(|(column, whole)| mean.bucket(column, &whole));
-        trace.buckets.extend(last);
-        trace.hidden = to - from - shown;
-        trace
+        downsampled.buckets.extend(last);
+        downsampled.hidden = to - from - shown;
+        downsampled
     }
 
     /// The smallest and largest value; turned round if there is none.
@@ -130,7 +130,7 @@ fn between(
     step: u64,
     scale: Scale,
 ) -> Option<f64> {
-    if step <= from.0 || step >= to.0 || Trace::broken_between(series, from.0, to.0) {
+    if step <= from.0 || step >= to.0 || Downsampled::broken_between(series, from.0, to.0) {
         return None;
     }
     let share = (step - from.0) as f64 / (to.0 - from.0) as f64;
@@ -261,41 +261,43 @@ mod tests {
     fn one_spike_among_a_million_points_survives() {
         let spike = |i: u32| if i == 654_321 { 9.0 } else { f64::from(i % 3) };
         let series = series((0..1_000_000).map(spike));
-        let trace = Trace::new(&series, (0, 999_999), 80, &LINEAR);
-        assert_eq!(trace.buckets.len(), 80);
-        assert_eq!(trace.bounds(), (0.0, 9.0));
-        assert_eq!(trace.buckets.iter().filter(|b| b.high == 9.0).count(), 1);
-        assert!(trace.smoothed);
+        let downsampled = Downsampled::new(&series, (0, 999_999), 80, &LINEAR);
+        assert_eq!(downsampled.buckets.len(), 80);
+        assert_eq!(downsampled.bounds(), (0.0, 9.0));
+        assert_eq!(downsampled.buckets.iter().filter(|b| b.high == 9.0).count(), 1);
+        assert!(downsampled.smoothed);
     }
 
     #[test]
     fn every_point_is_in_one_bucket_in_order() {
         for count in [0, 1, 2, 7, 79, 80, 81, 5000] {
             let series = series((0..count).map(f64::from));
-            let trace = Trace::new(&series, (0, count.max(1) as u64 - 1), 80, &LINEAR);
+            let downsampled = Downsampled::new(&series, (0, count.max(1) as u64 - 1), 80, &LINEAR);
             let mut next = 0.0;
-            for bucket in &trace.buckets {
+            for bucket in &downsampled.buckets {
                 assert_eq!((bucket.first.1, bucket.low), (next, next));
                 assert!(bucket.last.1 >= next && bucket.high == bucket.last.1);
                 next = bucket.last.1 + 1.0;
             }
             assert_eq!(next, f64::from(count));
-            assert!(!trace.smoothed);
+            assert!(!downsampled.smoothed);
         }
     }
 
     #[test]
     fn nan_is_a_gap_and_nonpositive_is_counted() {
         let series = series([1.0, f64::NAN, 2.0, -1.0, 0.0, 4.0, f64::INFINITY]);
-        let trace = Trace::new(&series, (0, 6), 100, &LOG);
-        assert_eq!((trace.hidden, trace.gaps.as_slice()), (2, &[(1, 1), (6, 6)][..]));
-        assert_eq!(trace.bounds(), (1.0, 4.0));
+        let downsampled = Downsampled::new(&series, (0, 6), 100, &LOG);
+        assert_eq!((downsampled.hidden, downsampled.gaps.as_slice()), (2, &[(1, 1), (6, 6)][..]));
+        assert_eq!(downsampled.bounds(), (1.0, 4.0));
         let alternating = |i: u32| if i.is_multiple_of(2) { f64::NAN } else { 1.0 };
-        let trace = Trace::new(&self::series((0..10_000).map(alternating)), (0, 9999), 50, &LINEAR);
-        assert_eq!(trace.gaps.len(), 50);
-        let trace = Trace::new(&self::series([1.0, f64::NAN, f64::NAN, 2.0]), (0, 3), 50, &LINEAR);
-        assert_eq!(trace.gaps, [(1, 2)]);
-        assert!(Trace::broken_between(&series, 0, 2));
-        assert!(!Trace::broken_between(&series, 2, 5));
+        let downsampled =
+            Downsampled::new(&self::series((0..10_000).map(alternating)), (0, 9999), 50, &LINEAR);
+        assert_eq!(downsampled.gaps.len(), 50);
+        let downsampled =
+            Downsampled::new(&self::series([1.0, f64::NAN, f64::NAN, 2.0]), (0, 3), 50, &LINEAR);
+        assert_eq!(downsampled.gaps, [(1, 2)]);
+        assert!(Downsampled::broken_between(&series, 0, 2));
+        assert!(!Downsampled::broken_between(&series, 2, 5));
     }
 }
