@@ -4,6 +4,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use crate::canvas::{self as pen, Canvas, Pen};
+use crate::panel::plane::split;
 use crate::theme::Look;
 
 #[derive(Clone, Debug)]
@@ -62,8 +63,7 @@ pub(super) fn rows(items: &[Item], width: u16, most: u16) -> u16 {
 /// An area above the items, and theirs; a picture of few rows goes without.
 pub(super) fn below(area: Rect, items: &[Item]) -> [Rect; 2] {
     let rows = if area.height >= 8 { rows(items, area.width, area.height / 5) } else { 0 };
-    let height = area.height - rows;
-    [Rect { height, ..area }, Rect { y: area.y + height, height: rows, ..area }]
+    split(area, rows)
 }
 
 /// Draws the items; those that do not fit are counted at the end.

@@ -11,11 +11,9 @@ use crate::canvas::{Canvas, Pen};
 use crate::panel::line::chart::Chart;
 use crate::panel::line::curves::{Curve, Curves, Kind};
 pub use crate::panel::line::curves::{Reading, extent, reading, step_after, step_before};
+use crate::panel::plane::{SMALLEST, split};
 use crate::panel::{Scene, Window, legend, metrics, quantity};
 use crate::theme::Look;
-
-/// The smallest area with room for axes.
-const SMALLEST: (u16, u16) = (16, 4);
 
 /// Draws the chart; false if the run has none of its metrics yet.
 pub(crate) fn draw(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Look) -> bool {
@@ -51,7 +49,7 @@ fn lay_out(
     look: &Look,
 ) -> (Chart, Rect) {
     let rows = legend::rows(items, area.width, (area.height / 4).max(1));
-    let [upper, lower] = split(area, area.height - rows);
+    let [upper, lower] = split(area, rows);
     let y = Axis::around(low, high, scene.view.chart.scale);
     let unit = curves.now.first().and_then(|c| scene.unit(c.name));
     (Chart::new(upper, curves, y, unit, &look.glyphs), lower)
@@ -113,12 +111,6 @@ pub(super) fn facts(scene: &Scene<'_>, look: &Look) -> Vec<String> {
     }
     facts.extend(there.and_then(|there| window.describe(there)));
     facts
-}
-
-fn split(area: Rect, above: u16) -> [Rect; 2] {
-    let above = above.min(area.height);
-    let upper = Rect { height: above, ..area };
-    [upper, Rect { y: area.y + above, height: area.height - above, ..area }]
 }
 
 /// Says that a series has no finite value; false if it has no value at all.

@@ -9,6 +9,13 @@ use crate::theme::Look;
 /// The smallest area with room for axes.
 pub(super) const SMALLEST: (u16, u16) = (16, 4);
 
+/// An area in two, the lower with these rows, as far as there are so many.
+pub(super) fn split(area: Rect, below: u16) -> [Rect; 2] {
+    let below = below.min(area.height);
+    let height = area.height - below;
+    [Rect { height, ..area }, Rect { y: area.y + height, height: below, ..area }]
+}
+
 pub(super) struct Side<'a> {
     /// The range and how it divides.
     pub(super) axis: Axis,

@@ -178,12 +178,6 @@ fn write_lines(area: Rect, canvas: &mut Canvas, lines: &[(String, Style)], look:
     used
 }
 
-fn split(area: Rect, below: u16) -> [Rect; 2] {
-    let below = below.min(area.height);
-    let height = area.height - below;
-    [Rect { height, ..area }, Rect { y: area.y + height, height: below, ..area }]
-}
-
 impl Picture for Kernel {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         let debugger = &debugger_of(self, at.walk);

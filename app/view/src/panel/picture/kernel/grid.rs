@@ -8,8 +8,9 @@ use ratatui::style::Style;
 
 use super::debugger::{KernelDebugger, Thread};
 use super::state::{LaneState, threads};
-use super::{draw_error, split, state_legend, write_lines};
+use super::{draw_error, state_legend, write_lines};
 use crate::canvas::{self as pen, Canvas, Pen};
+use crate::panel::plane::split;
 use crate::theme::Look;
 
 /// Columns before the threads, for the number of the first of a row.

@@ -10,8 +10,9 @@ use mlsys_lab::frame::kernel::{Kernel, LineCost};
 use ratatui::layout::Rect;
 
 use super::thread::status;
-use super::{KernelDebugger, split, write_lines};
+use super::{KernelDebugger, write_lines};
 use crate::canvas::{Canvas, Pen, width};
+use crate::panel::plane::split;
 use crate::theme::Look;
 
 /// Columns of the marks before a line: problem or breakpoint, the selected warp, the number of others there.
