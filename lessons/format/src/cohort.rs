@@ -15,7 +15,6 @@ use crate::progress::answers::{Answers, Details};
 /// What a cohort did in a course.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cohort {
-    /// The course.
     pub course: String,
     /// Learners.
     pub learners: usize,
@@ -40,9 +39,7 @@ pub struct Learner {
 /// What a cohort did in a lesson.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LessonReport {
-    /// Its id.
     pub id: String,
-    /// Its title.
     pub title: String,
     /// Learners who opened it.
     pub opened: usize,
@@ -52,11 +49,8 @@ pub struct LessonReport {
     pub of: u32,
     /// Points of those who opened it.
     pub points: Option<Spread>,
-    /// Its questions.
     pub questions: Vec<QuestionReport>,
-    /// Its predictions.
     pub predictions: Vec<PredictionReport>,
-    /// Its checks.
     pub checks: Vec<CheckReport>,
 }
 
@@ -121,7 +115,6 @@ pub struct CheckReport {
 pub struct Spread {
     /// How many there are.
     pub count: usize,
-    /// The smallest.
     pub min: f64,
     /// A quarter is below.
     pub quarter: f64,
@@ -129,7 +122,6 @@ pub struct Spread {
     pub median: f64,
     /// Three quarters are below.
     pub three_quarters: f64,
-    /// The largest.
     pub max: f64,
 }
 

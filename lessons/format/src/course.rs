@@ -23,7 +23,6 @@ use requirements::{between_also, disorder};
 pub struct Course {
     /// Its name, under which progress is kept.
     pub id: CourseId,
-    /// Its title.
     pub title: String,
     /// What it is about.
     pub about: String,
@@ -38,7 +37,6 @@ pub struct Course {
 /// A part of a course.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Module {
-    /// Its name.
     pub id: String,
     /// What a person reads.
     pub title: String,

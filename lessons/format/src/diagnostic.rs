@@ -13,7 +13,6 @@ pub struct Diagnostic {
     pub code: Code,
     /// What is wrong, without a full stop.
     pub message: String,
-    /// The file.
     pub file: String,
     /// Line, from 1.
     pub line: usize,
@@ -21,7 +20,6 @@ pub struct Diagnostic {
     pub column: usize,
     /// Characters it covers on its line, at least 1.
     pub length: usize,
-    /// The line itself.
     pub source_line: String,
     /// What to write instead.
     pub help: Option<String>,
@@ -169,7 +167,6 @@ pub struct Place {
 /// A value and where it stands in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Located<T> {
-    /// The value.
     pub value: T,
     /// Where it stands.
     pub place: Place,
@@ -180,7 +177,6 @@ pub struct Located<T> {
 pub struct Source {
     /// The name messages begin with: a path, or the id of a built-in lesson.
     pub file: String,
-    /// The whole text.
     pub text: String,
 }
 

@@ -5,8 +5,6 @@
 //! terminal; the screen and the headless runner both use it, so that they cannot disagree. Errors and help texts may name
 //! a command of `mlsys` where that is the way out: authors and learners read them in a terminal.
 
-#![warn(missing_docs)]
-
 mod check;
 mod cohort;
 mod course;

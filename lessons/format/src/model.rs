@@ -38,9 +38,7 @@ pub struct Lesson {
 pub struct FrontMatter {
     /// Version of the lesson format.
     pub format: u32,
-    /// Its name.
     pub id: LessonId,
-    /// Its title.
     pub title: String,
     /// The language it was translated into; none for the original.
     pub lang: Option<String>,
@@ -74,7 +72,6 @@ pub struct Term {
 pub enum Block {
     /// Text to read.
     Prose(Prose),
-    /// An experiment.
     Lab(LabDirective),
     /// A guess to be made before a run.
     Predict(Predict),
@@ -134,10 +131,7 @@ pub enum PredictKind {
         unit: Option<String>,
     },
     /// By one of these texts, in the order they are shown.
-    Choice {
-        /// The texts.
-        choices: Vec<String>,
-    },
+    Choice { choices: Vec<String> },
 }
 
 /// What a prediction is held against.
@@ -145,9 +139,7 @@ pub enum PredictKind {
 pub enum Target {
     /// What the run will show, such as `run.accuracy`; for a choice, a metric with one of the texts as its value.
     Metric(Formula),
-    /// A stated number.
     Answer(Formula),
-    /// A stated choice.
     Choice(String),
 }
 
@@ -156,7 +148,6 @@ pub enum Target {
 pub struct Check {
     /// Its name in this lesson.
     pub id: String,
-    /// The condition.
     pub assert: Formula,
     /// How far what it compares can be trusted to repeat.
     pub class: Class,
@@ -273,7 +264,6 @@ pub struct Manifest {
     pub source: Source,
     /// Its name, under which progress is kept.
     pub id: CourseId,
-    /// Its title.
     pub title: String,
     /// What it is about, in one line.
     pub about: String,
@@ -288,9 +278,7 @@ pub struct Manifest {
 /// A part of a course.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListedModule {
-    /// Its name.
     pub id: String,
-    /// Its title.
     pub title: String,
     /// What it is about, in one line.
     pub about: String,

@@ -278,13 +278,9 @@ pub struct Record {
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
     /// A lesson was opened.
-    LessonOpened {
-        /// The lesson.
-        lesson: LessonId,
-    },
+    LessonOpened { lesson: LessonId },
     /// A prediction was made and can no longer be changed.
     PredictionLocked {
-        /// The lesson.
         lesson: LessonId,
         /// The prediction's id.
         prediction: String,
@@ -293,7 +289,6 @@ pub enum Event {
     },
     /// A prediction was compared with what came out.
     PredictionCompared {
-        /// The lesson.
         lesson: LessonId,
         /// The prediction's id.
         prediction: String,
@@ -302,7 +297,6 @@ pub enum Event {
     },
     /// A question was answered.
     AnswerGiven {
-        /// The lesson.
         lesson: LessonId,
         /// The question's id.
         question: String,
@@ -315,7 +309,6 @@ pub enum Event {
     },
     /// A hint was shown.
     HintShown {
-        /// The lesson.
         lesson: LessonId,
         /// The question's id.
         question: String,
@@ -324,7 +317,6 @@ pub enum Event {
     },
     /// A lab of the lesson ran to an end.
     RunFinished {
-        /// The lesson.
         lesson: LessonId,
         /// The lab's id.
         lab: String,
@@ -333,28 +325,20 @@ pub enum Event {
     },
     /// A check held.
     CheckPassed {
-        /// The lesson.
         lesson: LessonId,
         /// The check's id.
         check: String,
     },
     /// A check could not be tried.
     CheckSkipped {
-        /// The lesson.
         lesson: LessonId,
         /// The check's id.
         check: String,
     },
     /// Everything in the lesson was done.
-    LessonCompleted {
-        /// The lesson.
-        lesson: LessonId,
-    },
+    LessonCompleted { lesson: LessonId },
     /// The learner starts the lesson afresh: what came before no longer counts.
-    LessonReset {
-        /// The lesson.
-        lesson: LessonId,
-    },
+    LessonReset { lesson: LessonId },
 }
 
 fn is_built_in(course: &CourseId) -> bool {

@@ -17,7 +17,6 @@ const FORMAT: u32 = 1;
 pub struct Key {
     /// The version of the file.
     pub format: u32,
-    /// The course.
     pub course: CourseId,
     /// The whole directives of its questions, by question id, by lesson.
     pub lessons: BTreeMap<LessonId, BTreeMap<String, String>>,
@@ -35,7 +34,6 @@ pub enum KeyError {
     /// It belongs to another lesson or another version of it.
     #[error("the key does not fit the lesson {lesson}: {reason}")]
     Misfit {
-        /// The lesson.
         lesson: LessonId,
         /// Why not.
         reason: String,

@@ -33,7 +33,6 @@ pub struct LabDirective {
 pub struct Setting {
     /// The parameter.
     pub name: String,
-    /// Its value.
     pub value: Value,
     /// Where the name stands.
     pub place: Place,
@@ -44,7 +43,6 @@ pub struct Setting {
 /// A parameter that the learner may turn; it may narrow the kind's own range, never widen it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Knob {
-    /// The parameter.
     pub param: String,
     /// The only values it takes here.
     pub values: Option<Vec<Value>>,
@@ -92,7 +90,6 @@ named_enum! {
         Cuda = "cuda",
         /// Vulkan, Metal or Direct3D.
         Wgpu = "wgpu",
-        /// The processor.
         Cpu = "cpu",
         /// A recorded run: next to a live one, or alone where there is no other device. It earns no points.
         Replay = "replay",

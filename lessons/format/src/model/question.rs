@@ -47,14 +47,12 @@ pub enum QuestionKind {
     Choice {
         /// The right one.
         answer: String,
-        /// The others.
         wrong: Vec<Wrong<String>>,
     },
     /// All that are right out of several texts, shuffled.
     Multiple {
         /// The right ones.
         answer: Vec<String>,
-        /// The others.
         wrong: Vec<Wrong<String>>,
     },
     /// Each left side with its right side.
@@ -113,7 +111,6 @@ pub enum QuestionKind {
 /// What a question asks where its answer is kept elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// A number.
     Numeric {
         /// Its unit, as shown.
         unit: Option<String>,
@@ -125,28 +122,23 @@ pub enum Asked {
     },
     /// All that are right out of several texts.
     Multiple {
-        /// The texts.
         choices: Vec<String>,
     },
     /// Each left side with its right side.
     Match {
-        /// The left sides.
         left: Vec<String>,
         /// The right sides, and some that belong to nothing.
         choices: Vec<String>,
     },
     /// Texts to be put in order.
     Order {
-        /// The texts.
         choices: Vec<String>,
     },
     /// Several numbers.
     List,
-    /// An expression.
     Expression,
     /// A word or a short text.
     Text,
-    /// A kernel.
     Kernel {
         /// What stands there at first.
         starter: Option<String>,
@@ -156,9 +148,7 @@ pub enum Asked {
 /// Two texts that belong together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
-    /// The left side.
     pub left: String,
-    /// The right side.
     pub right: String,
 }
 
@@ -173,7 +163,6 @@ named_enum! {
     /// The types of questions in lesson files.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum QuestionType {
-        /// A number.
         Numeric = "numeric",
         /// One of several texts.
         Choice = "choice",
@@ -345,7 +334,6 @@ pub struct KernelTest {
 /// What a buffer must hold at the end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expected {
-    /// The buffer.
     pub buffer: Located<String>,
     /// Its elements, in terms of `i`, the numbers among the arguments, and what buffers held at `i` at the start.
     pub value: Formula,

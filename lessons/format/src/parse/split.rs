@@ -23,7 +23,6 @@ pub(super) struct Directive {
     pub(super) body: Place,
     /// All of it, fences included.
     pub(super) place: Place,
-    /// The opening line.
     pub(super) opening: Place,
 }
 
