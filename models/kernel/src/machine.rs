@@ -14,6 +14,7 @@ mod memory;
 mod registers;
 mod scheduler;
 mod touch;
+mod variables;
 mod warp;
 mod warp_ops;
 
@@ -29,11 +30,10 @@ use std::sync::Arc;
 pub use crate::machine::counters::{Counts, Traffic};
 pub use crate::machine::execute::NanWatch;
 pub use crate::machine::fault::{Fault, Finding, Findings};
-pub use crate::machine::inspect::{
-    BlockState, BlockView, Reach, SharedArray, ThreadState, VariableView,
-};
+pub use crate::machine::inspect::{BlockState, BlockView, ThreadState};
 pub use crate::machine::launch::{Argument, BoundArgument, Launch, LaunchError, Values};
 pub use crate::machine::memory::CellState;
+pub use crate::machine::variables::{Reach, SharedArray, VariableView};
 pub use crate::machine::warp::{Access, AccessKind, WarpState};
 
 pub(crate) use crate::machine::counters::moved;

@@ -1,6 +1,7 @@
 //! The rules of C: a table by hand, and random expressions against the host.
 
 use crate::tests::*;
+use mlsys_lab::Value;
 use mlsys_lab::random::SplitMix64;
 
 /// The value of an expression that a kernel stores into a buffer of a type.
@@ -167,4 +168,12 @@ fn random_expressions_agree_with_the_host_bit_for_bit() {
             );
         }
     }
+}
+
+#[test]
+fn unsigned_numbers_of_64_bits_are_shown_unsigned() {
+    let text = "__global__ void k(unsigned long long *o) { o[0] = 0ull - 1ull; o[1] = 7; }";
+    let machine = ran(text, Launch::line(1, 1), &[poison(2)]);
+    let shown = [Value::Text("18446744073709551615".into()), Value::Int(7)];
+    assert_eq!(machine.contents("o", 2), shown);
 }
