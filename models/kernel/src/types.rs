@@ -79,7 +79,7 @@ impl Extents {
     }
 
     pub fn elements(&self) -> u64 {
-        self.list().iter().map(|&extent| u64::from(extent)).product()
+        self.list().iter().fold(1, |all, &extent| u64::saturating_mul(all, extent.into()))
     }
 
     /// What is left once the outermost is indexed.

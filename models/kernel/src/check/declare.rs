@@ -132,7 +132,8 @@ impl Checker {
         let index = self.variable(&name.name, name.place, ty);
         self.declare(&name.name, name.place, Meaning::Variable(index));
         if let Type::Array { of, extents, .. } = ty {
-            let bytes = extents.elements() * u64::from(of.bytes()) + u64::from(self.local_bytes);
+            let bytes = extents.elements().saturating_mul(of.bytes().into());
+            let bytes = bytes.saturating_add(self.local_bytes.into());
             self.local_bytes = bytes.min(u64::from(u32::MAX)) as u32;
             if self.local_bytes > MOST_LOCAL {
                 return self.refuse(
@@ -165,11 +166,11 @@ impl Checker {
         }
         let bytes = match (storage, ty) {
             (Storage::Dynamic, _) => 0,
-            (_, Type::Array { extents, .. }) => extents.elements() * element,
+            (_, Type::Array { extents, .. }) => extents.elements().saturating_mul(element),
             (_, Type::Void | Type::Scalar(_) | Type::Pointer { .. }) => element,
         };
         let offset = self.static_bytes.next_multiple_of(8);
-        let end = u64::from(offset) + bytes;
+        let end = bytes.saturating_add(offset.into());
         if end > u64::from(MOST_STATIC_SHARED) {
             return self.refuse(
                 name.place,
