@@ -146,7 +146,7 @@ functions! {
         Abs "fabs" [abs] wgsl("abs(#x)");
     }
     two_numbers {
-        Pow "pow" [powf] wgsl("pow(#x, #y)");
+        Pow "pow" [powf] wgsl("c_pow(#x, #y)");
         Atan2 "atan2" [atan2] wgsl("atan2(#x, #y)");
         Hypot "hypot" [hypot] wgsl("sqrt(#x * #x + #y * #y)");
         // The remainder of a division towards zero.

@@ -1,4 +1,5 @@
-//! From a kernel in CUDA C to the same in WGSL, the language of WebGPU: text to text, no device needed.
+//! From a kernel in CUDA C to the same in WGSL, the language of WebGPU, no device needed. The text is written from the typed
+//! tree: of the learner's own text only names that are letters, digits and underscores come through.
 //!
 //! Buffers become storage bindings in the order of the arguments, numbers a uniform at the end, `__shared__` arrays
 //! workgroup variables. WGSL has no addresses to compute with: each pointer must be seen to point into one array, and
@@ -83,6 +84,7 @@ struct Module<'a> {
     written: Vec<String>,
     uses_subgroups: bool,
     uses_infinity: bool,
+    uses_pow: bool,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -153,6 +155,7 @@ impl<'a> Module<'a> {
             written: Vec::new(),
             uses_subgroups: false,
             uses_infinity: false,
+            uses_pow: false,
             diagnostics: Vec::new(),
         }
     }
@@ -185,8 +188,11 @@ impl<'a> Module<'a> {
         self.shared_arrays(&mut text);
         let [x, y, z] = self.target.block_dim;
         let _ = writeln!(text, "const blockDim = vec3<u32>({x}u, {y}u, {z}u);");
-        if self.uses_infinity {
+        if self.uses_infinity || self.uses_pow {
             let _ = writeln!(text, "var<private> infinity_bits: u32 = 0x7f800000u;");
+        }
+        if self.uses_pow {
+            text.push_str(include_str!("wgsl/pow.wgsl"));
         }
         for helper in &self.written {
             text.push('\n');

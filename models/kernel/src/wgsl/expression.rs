@@ -252,6 +252,7 @@ impl Writer<'_, '_> {
                 return refuse(place, message, format!("write {instead} if that is near enough"));
             }
         };
+        self.module.uses_pow |= math == Math::Pow;
         let mut text = template.to_owned();
         let operands = self.operands(&arguments.iter().collect::<Vec<_>>())?;
         for (argument, value) in ["#x", "#y", "#z"].into_iter().zip(operands) {
