@@ -1,4 +1,4 @@
-//! Kernels that the learner wrote, on real devices: CUDA C as it is through NVRTC, its translation into WGSL on wgpu.
+//! Kernels that the learner wrote, on real devices: CUDA C through NVRTC, its translation into WGSL on wgpu.
 //!
 //! On wgpu they have a device of their own, apart from the one that burn computes on, so that a kernel that brings it down
 //! takes no tensor with it. On CUDA a program has one context a card, and shares it.

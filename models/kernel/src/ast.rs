@@ -9,6 +9,8 @@ use crate::types::{Access, Scalar};
 pub(super) struct Unit {
     pub(super) functions: Vec<Function>,
     pub(super) constants: Vec<Declaration>,
+    /// The text again from its tokens.
+    pub(super) text: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,7 +27,6 @@ pub trait Launcher: Send + Sync {
 #[derive(Clone, Copy, Debug)]
 pub struct LaunchRequest<'a> {
     pub kernel: &'a Kernel,
-    pub source: &'a str,
     /// The name its text goes by in complaints.
     pub file: &'a str,
     /// The launch before its first instruction: grid, block, arguments, and what the buffers hold.

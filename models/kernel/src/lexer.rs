@@ -1,20 +1,21 @@
-//! Tokens of the kernel language: from characters, with `#define` constants put in.
+//! Tokens of the kernel language: from characters, with `#define` constants put in, and text from them again.
+
+mod defines;
 
 use crate::diagnostic::{Diagnostic, MOST_BYTES, Place};
+use crate::lexer::defines::Defines;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::rc::Rc;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Suffix {
-    /// Nothing: the smallest of int and long long that holds it.
-    None,
-    /// `u`.
-    Unsigned,
-    /// `ll`.
-    Long,
-    /// `ull`.
-    UnsignedLong,
+mlsys_lab::named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum Suffix {
+        /// The smallest of int and long long that holds the number.
+        None = "",
+        Unsigned = "u",
+        Long = "ll",
+        UnsignedLong = "ull",
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -34,16 +35,32 @@ pub(crate) enum Token {
     End,
 }
 
+impl Token {
+    /// As C++ reads it again: the same type, the same value.
+    fn written(&self) -> String {
+        match self {
+            Self::Name(name) => name.clone(),
+            Self::Integer { value, suffix, base } => {
+                if *base == 10 {
+                    format!("{value}{suffix}")
+                } else {
+                    format!("{value:#x}{suffix}")
+                }
+            }
+            Self::Double(value) => format!("{value:?}"),
+            Self::Float(value) => format!("{value:?}f"),
+            Self::Mark(mark) => (*mark).to_owned(),
+            Self::End => String::new(),
+        }
+    }
+}
+
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name(name) => write!(f, "'{name}'"),
-            Self::Integer { value, .. } => write!(f, "'{value}'"),
-            Self::Double(value) => write!(f, "'{value}'"),
-            Self::Float(value) => write!(f, "'{value}f'"),
-            Self::Mark(mark) => write!(f, "'{mark}'"),
-            Self::End => f.write_str("the end of the text"),
+        if *self == Self::End {
+            return f.write_str("the end of the text");
         }
+        write!(f, "'{}'", self.written())
     }
 }
 
@@ -77,6 +94,8 @@ enum Piece {
 
 struct Scanner<'a> {
     rest: &'a str,
+    /// Of each line splice ahead, the last first, how many bytes are left behind it.
+    splices: Vec<usize>,
     place: Place,
     /// Whether only blanks stood before on this line.
     fresh: bool,
@@ -101,15 +120,9 @@ impl Scanner<'_> {
         let mut touching = false;
         while let Some(lexeme) = self.next(true) {
             tokens.push(lexeme);
-            let is_name = |lexeme: &Lexeme| matches!(lexeme.token, Token::Name(_));
-            let named = tokens.len() == 2 && tokens.iter().all(is_name);
-            touching |= named && self.rest.starts_with('(');
-            // `#include <math.h>` and `#error any words` are no tokens of the language.
-            if let [Lexeme { token: Token::Name(word), .. }] = tokens.as_slice()
-                && word != "define"
-            {
-                self.skip_line();
-                break;
+            if let [word, Lexeme { token: Token::Name(_), .. }] = tokens.as_slice() {
+                let is_define = word.token == Token::Name("define".to_owned());
+                touching |= is_define && self.rest.starts_with('(');
             }
         }
         Piece::Directive { place, tokens, touching }
@@ -130,7 +143,18 @@ impl Scanner<'_> {
         } else {
             self.place.column += 1;
         }
+        if c == '\r' && !self.rest.starts_with('\n') {
+            let message = "a carriage return without a line feed: compilers disagree on whether a line ends there";
+            self.complain(self.place, message, "end lines with \\n or \\r\\n");
+        }
+        self.cross_splices();
         Some(c)
+    }
+
+    fn cross_splices(&mut self) {
+        while self.splices.pop_if(|left| *left == self.rest.len()).is_some() {
+            self.place = Place { line: self.place.line + 1, column: 1 };
+        }
     }
 
     fn steps(&mut self, count: usize) {
@@ -150,9 +174,6 @@ impl Scanner<'_> {
             let place = self.place;
             if c == '\n' && directive {
                 return None;
-            } else if self.rest.starts_with("\\\n") || self.rest.starts_with("\\\r\n") {
-                self.skip_line();
-                self.step();
             } else if c.is_ascii_whitespace() {
                 self.step();
             } else if self.rest.starts_with("//") {
@@ -193,7 +214,8 @@ impl Scanner<'_> {
         while self.rest.len() > end {
             self.step();
         }
-        self.fresh |= fresh;
+        // A comment is one space, also over several lines.
+        self.fresh = fresh;
     }
 
     fn token(&mut self, c: char, place: Place) -> Option<Token> {
@@ -278,18 +300,15 @@ fn integer(written: &str) -> Option<Token> {
 fn real(written: &str) -> Option<Token> {
     let plain = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-');
     match written.strip_suffix(['f', 'F']) {
-        Some(digits) if digits.chars().all(plain) => Some(Token::Float(digits.parse().ok()?)),
-        None if written.chars().all(plain) => Some(Token::Double(written.parse().ok()?)),
+        Some(digits) if digits.chars().all(plain) => {
+            digits.parse().ok().filter(|value: &f32| value.is_finite()).map(Token::Float)
+        }
+        None if written.chars().all(plain) => {
+            written.parse().ok().filter(|value: &f64| value.is_finite()).map(Token::Double)
+        }
         Some(_) | None => None,
     }
 }
-
-// `#define` constants: names that stand for tokens.
-
-/// Tokens a text may have once its names are replaced: names that stand for names that double are stopped here.
-const MOST_TOKENS: usize = 200_000;
-
-const DEEPEST: usize = 64;
 
 /// The tokens of a text with its constants put in, ending with [`Token::End`], and what is wrong with it.
 pub(super) fn tokens(text: &str) -> (Vec<Lexeme>, Vec<Diagnostic>) {
@@ -299,14 +318,12 @@ pub(super) fn tokens(text: &str) -> (Vec<Lexeme>, Vec<Diagnostic>) {
             format!("a kernel's text has at most {MOST_BYTES} bytes, this one has {}", text.len());
         return (Vec::new(), vec![Diagnostic::new(begin, message, "")]);
     }
-    let mut scanner = Scanner { rest: text, place: begin, fresh: true, diagnostics: Vec::new() };
+    let (logical, splices) = spliced(text);
+    let mut scanner =
+        Scanner { rest: &logical, splices, place: begin, fresh: true, diagnostics: Vec::new() };
+    scanner.cross_splices();
     let pieces = scanner.pieces();
-    let mut defines = Defines {
-        meanings: BTreeMap::new(),
-        out: Vec::new(),
-        diagnostics: scanner.diagnostics,
-        replaced: 0,
-    };
+    let mut defines = Defines::new(scanner.diagnostics);
     for piece in pieces {
         match piece {
             Piece::Token(lexeme) => defines.put(&lexeme.token, lexeme.place, 0),
@@ -328,69 +345,42 @@ pub(super) fn tokens(text: &str) -> (Vec<Lexeme>, Vec<Diagnostic>) {
     (defines.out, defines.diagnostics)
 }
 
-struct Defines {
-    meanings: BTreeMap<String, Rc<[Token]>>,
-    out: Vec<Lexeme>,
-    diagnostics: Vec<Diagnostic>,
-    /// Names replaced so far: a name that stands for two that stand for two grows without leaving a token.
-    replaced: usize,
+/// The text without its line splices, which C++ takes out before comments and tokens, and the places of these as the
+/// scanner wants them.
+fn spliced(text: &str) -> (String, Vec<usize>) {
+    let mut logical = String::new();
+    let mut ends = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let joined = line.strip_suffix("\\\n").or(line.strip_suffix("\\\r\n"));
+        logical.push_str(joined.unwrap_or(line));
+        ends.extend(joined.map(|_| logical.len()));
+    }
+    let left = ends.into_iter().rev().map(|end| logical.len() - end).collect();
+    (logical, left)
 }
 
-impl Defines {
-    fn put(&mut self, token: &Token, place: Place, depth: usize) {
-        let meaning = if let Token::Name(name) = token { self.meanings.get(name) } else { None };
-        let is_bounded = depth < DEEPEST && self.out.len() + self.replaced < MOST_TOKENS;
-        match meaning {
-            Some(meaning) if is_bounded => {
-                let meaning = Rc::clone(meaning);
-                self.replaced += 1;
-                for token in &*meaning {
-                    self.put(token, place, depth + 1);
-                }
-            }
-            // Told once: from here on no name is replaced.
-            Some(_) if self.replaced < MOST_TOKENS => {
-                self.replaced = MOST_TOKENS;
-                self.diagnostics.push(Diagnostic::new(
-                    place,
-                    format!("{token} stands for itself, or for too much"),
-                    "a #define stands for a constant",
-                ));
-            }
-            Some(_) => {}
-            None => self.out.push(Lexeme { token: token.clone(), place }),
-        }
-    }
+/// Ends each name that a text declares, so that none of them is a word, a macro or a function of another compiler.
+const SUFFIX: &str = "_k";
 
-    fn directive(&mut self, place: Place, tokens: &[Lexeme]) {
-        let mut complain = |message: String, help: &str| {
-            self.diagnostics.push(Diagnostic::new(place, message, help));
-        };
-        let word = match tokens.first().map(|lexeme| &lexeme.token) {
-            Some(Token::Name(word)) => word.as_str(),
-            Some(_) | None => "",
-        };
-        match (word, tokens.get(1).map(|lexeme| &lexeme.token)) {
-            // Unrolling changes no result, so that the wish may be ignored.
-            ("pragma" | "", _) => {}
-            ("define", Some(Token::Name(name))) => {
-                let meaning = tokens[2..].iter().map(|lexeme| lexeme.token.clone()).collect();
-                if self.meanings.insert(name.clone(), meaning).is_some() {
-                    complain(format!("'{name}' is defined twice"), "keep one of them");
-                }
-            }
-            ("define", _) => complain(
-                "#define wants a name and what it stands for".into(),
-                "write #define TILE 32",
-            ),
-            ("include", _) => complain(
-                "#include is not part of this".into(),
-                "leave it out: threadIdx, the mathematics and the atomics are there without it",
-            ),
-            (other, _) => complain(
-                format!("#{other} is not part of this"),
-                "of the directives there is #define NAME value, and #pragma is ignored",
-            ),
+/// The text again, each token on its line: what a second compiler is given. `declared` tells of a name whether it is a
+/// function's.
+pub(super) fn regenerated(tokens: &[Lexeme], declared: &BTreeMap<String, bool>) -> String {
+    let mut text = String::new();
+    let mut line = 1;
+    let mut before = &Token::End;
+    for (at, Lexeme { token, place }) in tokens.iter().enumerate() {
+        text.extend((line..place.line).map(|_| '\n'));
+        line = place.line;
+        text.push_str(&token.written());
+        let is_called = tokens.get(at + 1).is_some_and(|next| next.token == Token::Mark("("));
+        if let Token::Name(name) = token
+            && *before != Token::Mark(".")
+            && declared.get(name).is_some_and(|is_function| *is_function || !is_called)
+        {
+            text.push_str(SUFFIX);
         }
+        text.push(' ');
+        before = token;
     }
+    text
 }

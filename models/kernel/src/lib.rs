@@ -60,6 +60,7 @@ pub use mlsys_lab::frame::kernel::Schedule;
 pub struct Kernel {
     code: Arc<Code>,
     program: Arc<Program>,
+    cuda: Arc<str>,
 }
 
 impl Kernel {
@@ -69,11 +70,14 @@ impl Kernel {
     /// Everything in the text that is not of the language, with its places.
     pub fn parse(file: &str, text: &str) -> Result<Self, CompileError> {
         let read = || {
-            let program = check::check(&parser::parse(text)?)?;
-            Ok((lower::lower(&program)?, program))
+            let unit = parser::parse(text)?;
+            let program = check::check(&unit)?;
+            Ok((lower::lower(&program)?, program, unit.text))
         };
         match read() {
-            Ok((code, program)) => Ok(Self { code: Arc::new(code), program: Arc::new(program) }),
+            Ok((code, program, cuda)) => {
+                Ok(Self { code: Arc::new(code), program: Arc::new(program), cuda: cuda.into() })
+            }
             Err(diagnostics) => Err(CompileError::new(file, text, diagnostics)),
         }
     }
@@ -84,6 +88,12 @@ impl Kernel {
     /// Everything in it that WGSL has no counterpart for, with its places and reasons.
     pub fn wgsl(&self, target: Target) -> Result<Wgsl, Vec<Diagnostic>> {
         wgsl::translate(&self.program, target)
+    }
+
+    /// The same kernel in CUDA C, written from the tokens that were read: without comments, directives and splices, and
+    /// with `_k` behind every name that the text declares.
+    pub fn cuda(&self) -> &str {
+        &self.cuda
     }
 
     pub fn name(&self) -> &str {

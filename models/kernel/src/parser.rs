@@ -5,8 +5,9 @@ mod statement;
 
 use crate::ast::{TypeName, Unit};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::lexer::{Lexeme, Token, tokens};
+use crate::lexer::{Lexeme, Token, regenerated, tokens};
 use crate::types::{Access, Scalar};
+use std::collections::BTreeMap;
 
 /// How deep brackets, blocks and operators may nest, so that no text exhausts the stack.
 const DEEPEST: u32 = 200;
@@ -20,14 +21,18 @@ pub(super) struct Parser {
     tokens: Vec<Lexeme>,
     at: usize,
     depth: u32,
+    /// Names that are declared, and whether each is a function's.
+    declared: BTreeMap<String, bool>,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
 /// Reads a text; all that is wrong with it at once.
 pub(crate) fn parse(text: &str) -> Result<Unit, Vec<Diagnostic>> {
     let (tokens, diagnostics) = tokens(text);
-    let mut parser = Parser { tokens, at: 0, depth: 0, diagnostics };
-    let unit = parser.unit();
+    let mut parser = Parser { tokens, at: 0, depth: 0, declared: BTreeMap::new(), diagnostics };
+    let mut unit = parser.unit();
+    parser.declared.extend(unit.functions.iter().map(|function| (function.name.clone(), true)));
+    unit.text = regenerated(&parser.tokens, &parser.declared);
     if parser.diagnostics.is_empty() { Ok(unit) } else { Err(parser.diagnostics) }
 }
 
@@ -136,6 +141,7 @@ impl Parser {
             && !is_keyword(name)
         {
             self.advance();
+            self.declared.insert(name.clone(), false);
             return Ok((name.clone(), place));
         }
         self.refuse(format!("the name of {of} is missing; here is {token}"), "")

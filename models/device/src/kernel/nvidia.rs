@@ -1,4 +1,4 @@
-//! Kernels as CUDA C on NVIDIA GPUs: the learner's text through NVRTC as it is, one rounding an operation.
+//! Kernels as CUDA C on NVIDIA GPUs: text from the tokens that were checked through NVRTC, one rounding an operation.
 
 #[expect(
     unsafe_code,
@@ -77,7 +77,7 @@ impl OwnedLaunch {
         });
         Self {
             file: work.file.to_owned(),
-            source: work.source.to_owned(),
+            source: work.kernel.cuda().to_owned(),
             grid: launch.grid_dim,
             block: launch.block_dim,
             dynamic_shared: launch.dynamic_shared,

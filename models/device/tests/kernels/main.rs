@@ -54,7 +54,7 @@ impl Case {
     }
 
     fn work<'a>(&'a self, start: &'a Machine) -> LaunchRequest<'a> {
-        LaunchRequest { kernel: &self.kernel, source: &self.source, file: &self.file, start }
+        LaunchRequest { kernel: &self.kernel, file: &self.file, start }
     }
 }
 

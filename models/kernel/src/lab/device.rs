@@ -105,10 +105,8 @@ fn asked(
         )));
     }
     let start = job.start().map_err(|error| DeviceError::Failed(error.to_string()))?;
-    launcher.launch(
-        run.device,
-        &LaunchRequest { kernel: &job.kernel, source: &job.source, file: &job.file, start: &start },
-    )
+    launcher
+        .launch(run.device, &LaunchRequest { kernel: &job.kernel, file: &job.file, start: &start })
 }
 
 fn error(run: &Run<'_>, refusal: DeviceError) -> LabError {

@@ -19,21 +19,19 @@ pub(super) fn require_bounded(program: &Program) -> Result<(), Diagnostic> {
     // A function calls only those before it.
     let mut sizes: Vec<Size> = Vec::new();
     for function in &program.functions {
-        let own = function.variables.iter().map(elements).fold(0, u64::saturating_add);
-        let mut size =
-            Size { total: own.saturating_add(statements(&function.body)), passing: None };
+        let variables: u64 = function.variables.iter().map(elements).sum();
+        let mut size = Size { total: variables + statements(&function.body), passing: None };
         each(&function.body, &mut |expr| {
             let mut more = 1;
             if let Kind::Call(called, _) = expr.kind {
                 more += sizes[called].total;
-                if size.passing.is_none() && size.total.saturating_add(more) > MOST {
+                if size.passing.is_none() && size.total + more > MOST {
                     size.passing = Some((expr.place, called));
                 }
             }
-            size.total = size.total.saturating_add(more);
+            // What is above the bound stays there, whatever is added.
+            size.total = (size.total + more).min(MOST + 1);
         });
-        // What is above the bound stays there, whatever is added.
-        size.total = size.total.min(MOST + 1);
         sizes.push(size);
     }
     let mut caller = program.kernel;

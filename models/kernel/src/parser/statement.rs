@@ -50,11 +50,8 @@ impl Parser {
                     return self.refuse(message, "leave it out");
                 }
                 "__launch_bounds__" => {
-                    self.advance();
-                    self.need("(", "__launch_bounds__")?;
-                    while !self.is(")") && *self.token() != Token::End {
-                        self.advance();
-                    }
+                    self.launch_bounds()?;
+                    continue;
                 }
                 "__host__" => {
                     let message = "functions of the host are not part of this";
@@ -75,10 +72,7 @@ impl Parser {
         let plain = self.plain_type()?;
         let ty = self.stars(plain)?;
         if self.is_name("__launch_bounds__") {
-            while !self.is(")") && *self.token() != Token::End {
-                self.advance();
-            }
-            self.advance();
+            self.launch_bounds()?;
         }
         let (name, place) = self.name("a function or a constant")?;
         if !self.is("(") {
@@ -116,6 +110,14 @@ impl Parser {
         let body = self.block("a function")?;
         unit.functions.push(Function { role, name, place, result: ty, params, body });
         Ok(())
+    }
+
+    /// Constants, which change nothing that a kernel computes.
+    fn launch_bounds(&mut self) -> Parsed<()> {
+        self.advance();
+        self.need("(", "__launch_bounds__")?;
+        self.expression()?;
+        self.need(")", "the bounds")
     }
 
     fn params(&mut self) -> Parsed<Vec<Param>> {

@@ -62,6 +62,7 @@ fn no_text_makes_it_panic_or_run_away() {
         nested_helpers(9),
         format!("#define a {}\n__global__ void k() {{ int x = a; }}", "a ".repeat(400)),
         "\u{feff}é\0".into(),
+        "__global__ void k() { // a\rb\n}".into(),
         "#".into(),
         "#define".into(),
     ] {

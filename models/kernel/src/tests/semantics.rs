@@ -3,6 +3,7 @@
 use crate::tests::*;
 use mlsys_lab::Value;
 use mlsys_lab::random::SplitMix64;
+use std::path::Path;
 
 /// The value of an expression that a kernel stores into a buffer of a type.
 fn value(ty: &str, expression: &str) -> f64 {
@@ -167,6 +168,46 @@ fn random_expressions_agree_with_the_host_bit_for_bit() {
                 "round {round}: {expression} with a={a} b={b} c={c}: {got} is not {want}"
             );
         }
+    }
+}
+
+/// What runs: instructions, values of registers, and the line of each instruction.
+fn compiled(text: &str) -> String {
+    let kernel = Kernel::parse("k.cu", text).unwrap_or_else(|refused| panic!("{refused}\n{text}"));
+    let code = kernel.code;
+    let lines: Vec<u32> = code.places.iter().map(|place| place.line).collect();
+    format!("{:?}\n{:?}\n{lines:?}", code.instrs, code.presets)
+}
+
+#[test]
+fn splices_and_comments_are_those_of_cpp() {
+    for row in table::<2>(include_str!("splices.txt")) {
+        let [text, same] = row.map(|text| text.replace("\\r", "\r").replace("\\n", "\n"));
+        let kernel = |body: &str| format!("__global__ void k(int *o) {{ {body} }}");
+        assert_eq!(compiled(&kernel(&text)), compiled(&kernel(&same)), "{text}");
+    }
+}
+
+#[test]
+fn text_written_from_the_tokens_is_the_same_program() {
+    let mut texts: Vec<String> = EXAMPLES.iter().map(|example| example.source.into()).collect();
+    texts.push(include_str!("everything.cu").into());
+    texts.push(
+        "\\\n__device__ float max(float a, int b) { return a; } __global__ void x(float *x, int linux) {\n/*\n*/ x[threadIdx.x] = max(0x7fffffffu, linux) + 1e-45f + 1e16 + 017ll; }".into(),
+    );
+    // The kernels of the course stand in texts of TOML; those that a learner is to mend may not read.
+    let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lessons/library/gpu");
+    for lesson in std::fs::read_dir(library).expect("a folder").flatten() {
+        let lesson = std::fs::read_to_string(lesson.path()).expect("a lesson");
+        let kernels = lesson.split("\"\"\"").filter(|part| part.contains("__global__"));
+        texts.extend(kernels.filter(|text| Kernel::parse("k.cu", text).is_ok()).map(str::to_owned));
+    }
+    assert!(texts.len() > EXAMPLES.len() + 5, "{}", texts.len());
+    for text in texts {
+        let kernel = Kernel::parse("k.cu", &text).expect("a kernel");
+        assert_eq!(compiled(kernel.cuda()), compiled(&text), "{text}");
+        let foreign = ["/*", "//", "\\", "#", "\r", "linux "];
+        assert!(!foreign.iter().any(|mark| kernel.cuda().contains(mark)), "{}", kernel.cuda());
     }
 }
 

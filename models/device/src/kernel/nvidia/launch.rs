@@ -30,14 +30,16 @@ impl OwnedLaunch {
             shared_mem_bytes: self.dynamic_shared,
         };
         // SAFETY: `LaunchArgs::launch` asks for three things.
-        // 1. Arguments that fit the function. They come from `Machine::bound_arguments` of the kernel whose text NVRTC compiled,
-        //    one for each parameter in its order. A pointer's is the address of a buffer on this card, which `ready`
+        // 1. Arguments that fit the function. They come from `Machine::bound_arguments` of the kernel whose tokens NVRTC
+        //    compiled, one for each parameter in its order. A pointer's is the address of a buffer on this card, which `ready`
         //    keeps alive until after `synchronize`. A number's is eight bytes with the value in the low ones; the
         //    driver copies as many as the parameter has, one, four or eight, and both sides are little-endian.
         // 2. No writing through what is borrowed as read. Every buffer is borrowed mutably, each is an allocation of
         //    its own, and it is not read before `synchronize` has returned.
-        // 3. No access outside of the buffers. The interpreter has run this very launch, on the same text, arguments
-        //    and contents, to its end, within an instruction budget, and every access of every thread lay inside its
+        // 3. No access outside of the buffers. NVRTC compiled `Kernel::cuda`: the tokens that the interpreter read, written
+        //    out again. Nothing else of the learner's text reaches it, so that no comment, directive or line splice can
+        //    mean another program to it, and a declared name, which ends in `_k`, is no macro or function of its headers.
+        //    The interpreter has run this very launch, on the same tokens, arguments and contents, to its end, within an instruction budget, and every access of every thread lay inside its
         //    buffer, aligned, with no race, no divergent barrier, and no number that C leaves open, be it
         //    read before it was written, divided by zero, shifted too far or too large for its type (`require_harmless`). The
         //    card's accesses are then those that were checked, but for an index computed from one of two things:
