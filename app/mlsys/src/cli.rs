@@ -7,8 +7,9 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::error::{ContextKind, ContextValue};
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::parser::ValueSource;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use mlsys_lab::device::DeviceChoice;
 use mlsys_lab::nearest::nearest;
 
@@ -42,6 +43,28 @@ pub struct Cli {
     pub workers: Option<String>,
     #[command(flatten)]
     pub reader: Reader,
+}
+
+impl Cli {
+    /// Reads what was typed. An option of the workbench before a command is refused: the command has options of its own.
+    pub fn read(typed: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let mut workbench = Self::command();
+        let matches = workbench.try_get_matches_from_mut(typed)?;
+        if let Some((command, _)) = matches.subcommand() {
+            let source = |option: &clap::Arg| matches.value_source(option.get_id().as_str());
+            let ignored = |option: &&clap::Arg| {
+                !option.is_global_set() && source(option) == Some(ValueSource::CommandLine)
+            };
+            let found = workbench.get_arguments().find(ignored).map(ToString::to_string);
+            if let Some(option) = found {
+                let message = format!(
+                    "'{option}' has no effect before '{command}': options of a command follow its name"
+                );
+                return Err(workbench.error(ErrorKind::ArgumentConflict, message));
+            }
+        }
+        Self::from_arg_matches(&matches)
+    }
 }
 
 #[derive(Clone, Debug, Default, Args)]

@@ -14,8 +14,6 @@ mod runner;
 use std::io::{self, Write};
 use std::{env, panic};
 
-use clap::Parser;
-
 use crate::cli::Cli;
 use mlsys_run::console::Console;
 use mlsys_run::process::{Exit, Failure};
@@ -41,7 +39,7 @@ fn main() -> ! {
 }
 
 fn run(console: &mut Console) -> Result<Exit, Failure> {
-    match Cli::try_parse() {
+    match Cli::read(env::args_os()) {
         Ok(cli) => commands::dispatch(cli, console),
         // Help and version are results; everything else is a mistake and goes to standard error.
         Err(message) if message.use_stderr() => {

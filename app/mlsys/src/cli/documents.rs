@@ -29,7 +29,7 @@ fn commands() -> Vec<(String, Cli)> {
         let text = text.replace("\\\n", "");
         for line in text.lines().filter(|line| line.starts_with("    mlsys ")) {
             let place = format!("{}: {}", path.display(), line.trim());
-            let read = Cli::try_parse_from(command_words(line.trim()));
+            let read = Cli::read(command_words(line.trim()).into_iter().map(Into::into));
             let read = read.map_err(|error| format!("{place}\n{error}"));
             all.push((place, read.unwrap()));
         }
