@@ -11,7 +11,6 @@ use crate::model::{Check, Formula};
 /// What came of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckOutcome {
-    /// It holds.
     Passed,
     /// It does not hold; the sentence names the values, such as `run.accuracy = 0.61, wanted >= 0.95`.
     Failed(String),

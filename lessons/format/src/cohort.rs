@@ -16,7 +16,6 @@ use crate::progress::answers::{Answers, Details};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cohort {
     pub course: String,
-    /// Learners.
     pub learners: usize,
     /// The lessons of the course that at least one learner opened, in order.
     pub lessons: Vec<LessonReport>,
@@ -30,7 +29,6 @@ pub struct Cohort {
 pub struct Learner {
     /// What the file is called.
     pub name: String,
-    /// Lessons completed.
     pub completed: usize,
     /// Points in all lessons.
     pub points: u32,
@@ -57,7 +55,6 @@ pub struct LessonReport {
 /// What a cohort answered.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct QuestionReport {
-    /// The question's id.
     pub id: String,
     /// Learners who answered.
     pub answered: usize,
@@ -67,7 +64,6 @@ pub struct QuestionReport {
     pub right: usize,
     /// Learners who took a hint.
     pub hinted: usize,
-    /// Hints taken.
     pub hints: usize,
     /// Wrong answers, the most frequent first.
     pub wrong: Vec<WrongReport>,
@@ -87,7 +83,6 @@ pub struct WrongReport {
 /// What a cohort predicted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct PredictionReport {
-    /// The prediction's id.
     pub id: String,
     /// Learners who predicted.
     pub made: usize,
@@ -102,7 +97,6 @@ pub struct PredictionReport {
 /// What became of a check.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CheckReport {
-    /// The check's id.
     pub id: String,
     /// Learners for whom it held.
     pub held: usize,
@@ -113,7 +107,6 @@ pub struct CheckReport {
 /// How values are spread.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
-    /// How many there are.
     pub count: usize,
     pub min: f64,
     /// A quarter is below.

@@ -24,11 +24,9 @@ pub struct Course {
     /// Its name, under which progress is kept.
     pub id: CourseId,
     pub title: String,
-    /// What it is about.
     pub about: String,
     /// Under which licence it may be used.
     pub license: Option<String>,
-    /// Who wrote it.
     pub authors: Vec<String>,
     pub(crate) modules: Vec<Module>,
     pub(crate) lessons: Vec<Lesson>,
@@ -38,9 +36,7 @@ pub struct Course {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Module {
     pub id: String,
-    /// What a person reads.
     pub title: String,
-    /// What it is about.
     pub about: String,
     /// Its lessons among those of the course.
     pub lessons: Range<usize>,
@@ -88,7 +84,6 @@ pub const COURSE_FILE: &str = "course.toml";
 pub struct CourseFile {
     /// The name that messages about it begin with.
     pub name: String,
-    /// What it holds.
     pub bytes: Vec<u8>,
 }
 

@@ -26,7 +26,6 @@ pub struct Diagnostic {
 }
 
 named_enum! {
-    /// How bad it is.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Severity {
         /// The lesson works, but its author should know.
@@ -168,7 +167,6 @@ pub struct Place {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Located<T> {
     pub value: T,
-    /// Where it stands.
     pub place: Place,
 }
 

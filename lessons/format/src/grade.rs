@@ -20,20 +20,16 @@ pub use number::{Comparison, PredictionError, ReadNumberError, read_number};
 /// What came of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grade {
-    /// Whether it is right.
     pub verdict: Verdict,
     /// What to say to it, where there is something to say.
     pub feedback: Option<String>,
-    /// What it earns.
     pub points: u32,
 }
 
 /// Whether an answer is right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is.
     Right,
-    /// It is not.
     Wrong,
     /// Not graded here: the answer key is elsewhere, and the answer is graded there.
     Recorded,

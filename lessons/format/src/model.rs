@@ -25,7 +25,6 @@ pub(crate) use lab::settings;
 pub struct Lesson {
     /// Its text, for messages about it.
     pub source: Source,
-    /// What it is.
     pub front: FrontMatter,
     /// What it says and asks.
     pub blocks: Vec<Block>,
@@ -59,18 +58,15 @@ pub struct FrontMatter {
 /// A term that a lesson explains in its glossary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
-    /// What it is called.
     pub name: String,
     /// Other names and spellings.
     pub aliases: Vec<String>,
-    /// What it is.
     pub about: String,
 }
 
 /// One part of a lesson.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Block {
-    /// Text to read.
     Prose(Prose),
     Lab(LabDirective),
     /// A guess to be made before a run.
@@ -86,7 +82,6 @@ pub enum Block {
 /// Markdown to read, without control characters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prose {
-    /// The text.
     pub markdown: String,
     /// The line it begins on, from 1.
     pub line: usize,
@@ -95,7 +90,6 @@ pub struct Prose {
 /// Markdown for instructors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Notes {
-    /// The text.
     pub markdown: String,
     /// Where it stands, fences included.
     pub place: Place,
@@ -108,7 +102,6 @@ pub struct Predict {
     pub id: String,
     /// The question, in Markdown.
     pub prompt: String,
-    /// How it is answered.
     pub kind: PredictKind,
     /// What it is held against.
     pub target: Target,
@@ -125,7 +118,6 @@ pub struct Predict {
 /// How a prediction is answered.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PredictKind {
-    /// By a number.
     Numeric {
         /// Its unit, as shown.
         unit: Option<String>,
@@ -269,7 +261,6 @@ pub struct Manifest {
     pub about: String,
     /// Under which licence it may be used.
     pub license: Option<String>,
-    /// Who wrote it.
     pub authors: Vec<String>,
     /// Its parts, in order.
     pub modules: Vec<ListedModule>,

@@ -19,7 +19,6 @@ pub struct Progress {
 /// What a learner has done in one lesson.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LessonProgress {
-    /// Whether it is done.
     pub completed: bool,
     /// Locked predictions by id.
     pub predictions: BTreeMap<String, Answer>,
@@ -42,11 +41,8 @@ pub struct LessonProgress {
 /// The answer to a question that counts: the first right one, else the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answered {
-    /// The answer.
     pub given: Answer,
-    /// Whether it is right.
     pub right: bool,
-    /// What it earned.
     pub points: u32,
     /// How often the question was answered.
     pub attempts: usize,
@@ -55,11 +51,8 @@ pub struct Answered {
 /// One answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
-    /// The answer.
     pub given: Answer,
-    /// Whether it was right.
     pub right: bool,
-    /// What it earned.
     pub points: u32,
 }
 
@@ -83,24 +76,19 @@ pub struct Replay {
 pub struct Summary {
     /// How far it is.
     pub state: State,
-    /// Points earned.
     pub points: u32,
     /// Points there are.
     pub of: u32,
     /// Questions answered right.
     pub right: usize,
-    /// Questions there are.
     pub questions: usize,
 }
 
 /// How far a learner is with a lesson.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Never opened.
     New,
-    /// Opened.
     Started,
-    /// Done.
     Completed,
 }
 
@@ -268,7 +256,6 @@ pub struct Record {
     /// The course it happened in.
     #[serde(default, skip_serializing_if = "is_built_in")]
     pub course: CourseId,
-    /// What happened.
     #[serde(flatten)]
     pub event: Event,
 }
@@ -280,37 +267,14 @@ pub enum Event {
     /// A lesson was opened.
     LessonOpened { lesson: LessonId },
     /// A prediction was made and can no longer be changed.
-    PredictionLocked {
-        lesson: LessonId,
-        /// The prediction's id.
-        prediction: String,
-        /// What was predicted.
-        given: Answer,
-    },
+    PredictionLocked { lesson: LessonId, prediction: String, given: Answer },
     /// A prediction was compared with what came out.
-    PredictionCompared {
-        lesson: LessonId,
-        /// The prediction's id.
-        prediction: String,
-        /// What came out.
-        actual: Answer,
-    },
+    PredictionCompared { lesson: LessonId, prediction: String, actual: Answer },
     /// A question was answered.
-    AnswerGiven {
-        lesson: LessonId,
-        /// The question's id.
-        question: String,
-        /// The answer.
-        given: Answer,
-        /// Whether it was right.
-        right: bool,
-        /// What it earned.
-        points: u32,
-    },
+    AnswerGiven { lesson: LessonId, question: String, given: Answer, right: bool, points: u32 },
     /// A hint was shown.
     HintShown {
         lesson: LessonId,
-        /// The question's id.
         question: String,
         /// Which hint, from 0.
         hint: usize,
@@ -318,23 +282,14 @@ pub enum Event {
     /// A lab of the lesson ran to an end.
     RunFinished {
         lesson: LessonId,
-        /// The lab's id.
         lab: String,
         /// The folder of the run's record, if it was kept.
         record: Option<String>,
     },
     /// A check held.
-    CheckPassed {
-        lesson: LessonId,
-        /// The check's id.
-        check: String,
-    },
+    CheckPassed { lesson: LessonId, check: String },
     /// A check could not be tried.
-    CheckSkipped {
-        lesson: LessonId,
-        /// The check's id.
-        check: String,
-    },
+    CheckSkipped { lesson: LessonId, check: String },
     /// Everything in the lesson was done.
     LessonCompleted { lesson: LessonId },
     /// The learner starts the lesson afresh: what came before no longer counts.

@@ -33,11 +33,7 @@ pub enum KeyError {
     Newer(u32),
     /// It belongs to another lesson or another version of it.
     #[error("the key does not fit the lesson {lesson}: {reason}")]
-    Misfit {
-        lesson: LessonId,
-        /// Why not.
-        reason: String,
-    },
+    Misfit { lesson: LessonId, reason: String },
 }
 
 /// The text of a lesson without answers, wrong answers, explanations and notes: what its learners are given.

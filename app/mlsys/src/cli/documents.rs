@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::Parser;
 use mlsys_harness::sandbox::words;
 use mlsys_lab::{Params, Settings, Tables};
 use mlsys_registry::built_in;

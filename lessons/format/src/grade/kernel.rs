@@ -214,7 +214,6 @@ impl<'a> Bench<'a> {
 pub struct Case {
     /// What the test is called.
     pub name: String,
-    /// What came of it.
     pub result: CaseResult,
 }
 

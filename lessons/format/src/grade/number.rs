@@ -115,7 +115,6 @@ pub(super) fn judge<W>(
 /// A prediction compared with the actual value, both as shown with their unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison {
-    /// What was predicted.
     pub predicted: String,
     /// The value from theory, where the lesson gives one.
     pub theory: Option<String>,

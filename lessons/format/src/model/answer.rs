@@ -18,9 +18,7 @@ pub struct Formula {
 /// A recognised wrong answer and what to say to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wrong<T> {
-    /// The answer.
     pub value: T,
-    /// What to say.
     pub say: String,
     /// Where the answer stands.
     pub place: Place,

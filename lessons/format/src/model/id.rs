@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 macro_rules! text_id {
     ($id:ident, $error:ident) => {
         impl $id {
-            /// The id as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

@@ -12,7 +12,6 @@ use crate::diagnostic::{Located, Place};
 pub struct LabDirective {
     /// Its name in this lesson, with which expressions begin.
     pub id: String,
-    /// The kind of lab.
     pub kind: Located<String>,
     /// A title in place of the kind's own.
     pub title: Option<String>,
@@ -31,7 +30,6 @@ pub struct LabDirective {
 /// A parameter that a lesson sets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// The parameter.
     pub name: String,
     pub value: Value,
     /// Where the name stands.

@@ -34,27 +34,17 @@ pub struct Question {
 pub enum QuestionKind {
     /// A number, or an expression that comes to one.
     Numeric {
-        /// The right one.
         answer: Formula,
         /// How near counts as right.
         tolerance: Tolerance,
         /// Its unit, as shown.
         unit: Option<String>,
-        /// Recognised mistakes.
         wrong: Vec<Wrong<Formula>>,
     },
     /// One of several texts: the right one and the wrong ones, shuffled.
-    Choice {
-        /// The right one.
-        answer: String,
-        wrong: Vec<Wrong<String>>,
-    },
+    Choice { answer: String, wrong: Vec<Wrong<String>> },
     /// All that are right out of several texts, shuffled.
-    Multiple {
-        /// The right ones.
-        answer: Vec<String>,
-        wrong: Vec<Wrong<String>>,
-    },
+    Multiple { answer: Vec<String>, wrong: Vec<Wrong<String>> },
     /// Each left side with its right side.
     Match {
         /// What belongs together.
@@ -63,19 +53,12 @@ pub enum QuestionKind {
         extra: Vec<String>,
     },
     /// Texts to be put in order.
-    Order {
-        /// The right order.
-        answer: Vec<String>,
-        /// Recognised mistakes.
-        wrong: Vec<Wrong<Vec<String>>>,
-    },
+    Order { answer: Vec<String>, wrong: Vec<Wrong<Vec<String>>> },
     /// Several numbers, in order.
     List {
-        /// The right ones.
         answer: Vec<Formula>,
         /// How near counts as right, for each.
         tolerance: Tolerance,
-        /// Recognised mistakes.
         wrong: Vec<Wrong<Vec<Formula>>>,
     },
     /// An expression that a lab evaluates: it goes into a parameter, and the metrics are called `answer.NAME`.
@@ -95,11 +78,9 @@ pub enum QuestionKind {
     },
     /// A word or a short text; capitals and spaces do not count.
     Text {
-        /// The right one.
         answer: String,
         /// Others that are right too.
         accept: Vec<String>,
-        /// Recognised mistakes.
         wrong: Vec<Wrong<String>>,
     },
     /// A kernel in CUDA C, run on tests by the lab `kernel`.
@@ -134,7 +115,6 @@ pub enum Asked {
     Order {
         choices: Vec<String>,
     },
-    /// Several numbers.
     List,
     Expression,
     /// A word or a short text.
@@ -172,7 +152,6 @@ named_enum! {
         Match = "match",
         /// Texts to be put in order.
         Order = "order",
-        /// Several numbers.
         List = "list",
         /// An expression that a lab evaluates.
         Expression = "expression",
@@ -327,7 +306,6 @@ pub struct KernelTest {
     pub set: Vec<Setting>,
     /// What must come out; if empty, what the reference gives.
     pub expect: Vec<Expected>,
-    /// Where it stands.
     pub place: Place,
 }
 

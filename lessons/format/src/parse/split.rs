@@ -7,7 +7,6 @@ pub const MAX_FILE_BYTES: usize = 1 << 20;
 
 /// A part of the body.
 pub(super) enum Segment {
-    /// Markdown.
     Prose(Place),
     /// A fence with an info string that begins with a brace.
     Directive(Directive),

@@ -53,9 +53,7 @@ pub struct Details {
 /// A prediction and, where it was compared, what came out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PredictionMade {
-    /// What was predicted.
     pub given: Answer,
-    /// What came out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actual: Option<Answer>,
 }
@@ -83,7 +81,6 @@ pub enum AnswersError {
         "these answers are of the course {theirs}, and the lessons are of the course {own}; --course names another"
     )]
     OtherCourse {
-        /// Theirs.
         theirs: CourseId,
         /// The course of the lessons.
         own: CourseId,
