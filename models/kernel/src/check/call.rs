@@ -9,27 +9,6 @@ use crate::typed_ast::{Atomic, Expr, Kind, Shuffle, Vote};
 use crate::types::{Access, Scalar, Type};
 use mlsys_lab::nearest::nearest;
 
-/// Functions of CUDA that people try, and what to write instead.
-const OUTSIDE: [(&str, &str); 14] = [
-    ("__expf", "write expf: the quick functions differ from device to device"),
-    ("__logf", "write logf: the quick functions differ from device to device"),
-    ("__powf", "write powf: the quick functions differ from device to device"),
-    ("__sinf", "write sinf: the quick functions differ from device to device"),
-    ("__cosf", "write cosf: the quick functions differ from device to device"),
-    ("__fdividef", "write a / b"),
-    ("__fmul_rn", "write a * b: each operation is rounded by itself here"),
-    (
-        "__threadfence",
-        "__syncthreads orders what a block wrote; between blocks, launch a second kernel",
-    ),
-    ("__threadfence_block", "write __syncthreads()"),
-    ("__activemask", "name the lanes yourself: 0xffffffff for a whole warp"),
-    ("__shfl", "write __shfl_sync(0xffffffff, value, lane)"),
-    ("__shfl_down", "write __shfl_down_sync(0xffffffff, value, offset)"),
-    ("__shfl_xor", "write __shfl_xor_sync(0xffffffff, value, mask)"),
-    ("clock64", "the lab counts instructions for you"),
-];
-
 impl Checker {
     pub(super) fn call(
         &mut self,
@@ -72,9 +51,6 @@ impl Checker {
         }
         if let Some((math, family)) = Math::find(name) {
             return self.math(name, math, family, values, place);
-        }
-        if let Some((_, help)) = OUTSIDE.iter().find(|(other, _)| *other == name) {
-            return self.refuse(place, format!("{name} is not part of this"), *help);
         }
         let builtins = BUILTINS.iter().map(|(name, _)| *name).chain(["min", "max"]);
         let mut known: Vec<&str> = Math::names().chain(builtins).collect();

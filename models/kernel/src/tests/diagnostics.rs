@@ -107,19 +107,7 @@ fn every_fault_is_found_at_its_line_and_counted() {
 
 #[test]
 fn what_is_right_is_no_fault() {
-    for body in [
-        "atomicAdd(&o[0], t);",
-        "__shared__ int s[4]; s[t] = t; __syncthreads(); o[t] = s[3 - t];",
-        "__shared__ int s[4]; s[t] = t; __syncwarp(); o[t] = s[3 - t];",
-        "unsigned x = 4294967295u; o[t] = x + 2u;",
-        "if (t < 2) return; __syncthreads(); o[t] = 1;",
-        "int x; if (t < 2) x = 1; else x = 2; o[t] = x;",
-        "o[t] = t != 0 && 6 / t > 1 ? 1 : 0;",
-        "for (int i = 0; i < 3; i++) { o[t] = i; __syncthreads(); }",
-        "int a[4] = {1, 2}; o[t] = a[t];",
-        "o[t] = __shfl_xor_sync(0xffffffff, t, 1);",
-        "int x = 3; int *p = &x; *p += t; o[t] = x;",
-    ] {
+    for [body] in table(include_str!("right.txt")) {
         let text = format!("__global__ void k(int *o) {{ int t = threadIdx.x; {body} }}");
         let input = Argument::Buffer(Values::Int(vec![0; 64]));
         let machine = ran(&text, Launch::line(1, 4), &[input]);

@@ -9,7 +9,8 @@ fn c_pow(x: f32, y: f32) -> f32 {
     return size;
   }
   if (trunc(y) != y) {
-    return select(bitcast<f32>(infinity_bits | 1u), size, x == 0.0f);
+    let is_open = x != 0.0f && (bitcast<u32>(x) & 0x7fffffffu) != 0x7f800000u;
+    return select(size, bitcast<f32>(infinity_bits | 1u), is_open);
   }
   return select(size, -size, abs(y) < 16777216.0f && trunc(y * 0.5f) * 2.0f != y);
 }
