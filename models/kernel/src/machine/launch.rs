@@ -134,21 +134,18 @@ pub enum Values {
 impl Values {
     /// Their type and their bytes; none of uninitialized ones.
     fn encoded(&self) -> Option<(Scalar, Vec<u8>)> {
+        macro_rules! numbers {
+            ($of:ident, $list:ident) => {
+                (Scalar::$of, $list.iter().flat_map(|x| x.to_le_bytes()).collect())
+            };
+        }
         Some(match self {
-            Self::Float(list) => {
-                (Scalar::Float, list.iter().flat_map(|x| x.to_le_bytes()).collect())
-            }
-            Self::Double(list) => {
-                (Scalar::Double, list.iter().flat_map(|x| x.to_le_bytes()).collect())
-            }
-            Self::Int(list) => (Scalar::Int, list.iter().flat_map(|x| x.to_le_bytes()).collect()),
-            Self::Unsigned(list) => {
-                (Scalar::Unsigned, list.iter().flat_map(|x| x.to_le_bytes()).collect())
-            }
-            Self::Long(list) => (Scalar::Long, list.iter().flat_map(|x| x.to_le_bytes()).collect()),
-            Self::UnsignedLong(list) => {
-                (Scalar::UnsignedLong, list.iter().flat_map(|x| x.to_le_bytes()).collect())
-            }
+            Self::Float(list) => numbers!(Float, list),
+            Self::Double(list) => numbers!(Double, list),
+            Self::Int(list) => numbers!(Int, list),
+            Self::Unsigned(list) => numbers!(Unsigned, list),
+            Self::Long(list) => numbers!(Long, list),
+            Self::UnsignedLong(list) => numbers!(UnsignedLong, list),
             Self::Bool(list) => (Scalar::Bool, list.iter().map(|x| u8::from(*x)).collect()),
             Self::Poison(_) => return None,
         })

@@ -42,30 +42,10 @@ fn no_text_makes_it_panic_or_run_away() {
     let index = format!("__global__ void k(int *a) {{ a{} = 1; }}", "[0]".repeat(5000));
     let bomb: String = (0..60).map(|i| format!("#define a{} a{i} a{i}\n", i + 1)).collect();
     let empty = format!("#define a0\n{bomb}__global__ void k() {{ a60 }}");
-    let calls: String = (1..20)
-        .map(|i| {
-            format!("__device__ int f{i}(int x) {{ return f{0}(x) + f{0}(x) + f{0}(x); }}\n", i - 1)
-        })
-        .collect();
-    let calls = format!(
-        "__device__ int f0(int x) {{ return x; }}\n{calls}__global__ void k(int *a) {{ a[0] = f15(1); }}"
-    );
-    for text in [
-        deep,
-        long,
-        minus,
-        blocks,
-        ifs,
-        index,
-        empty,
-        calls,
-        nested_helpers(9),
-        format!("#define a {}\n__global__ void k() {{ int x = a; }}", "a ".repeat(400)),
-        "\u{feff}é\0".into(),
-        "__global__ void k() { // a\rb\n}".into(),
-        "#".into(),
-        "#define".into(),
-    ] {
+    let selves = format!("#define a {}\n__global__ void k() {{ int x = a; }}", "a ".repeat(400));
+    let large = [deep, long, minus, blocks, ifs, index, empty, selves, nested_helpers(9)];
+    let small = ["\u{feff}é\0", "__global__ void k() { // a\rb\n}", "#", "#define"];
+    for text in large.into_iter().chain(small.map(String::from)) {
         assert!(Kernel::parse("k.cu", &text).is_err(), "{}", &text[..text.len().min(60)]);
     }
     let refused = Kernel::parse("k.cu", &nested_helpers(9)).expect_err("refused");
