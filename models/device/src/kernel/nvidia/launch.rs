@@ -39,9 +39,10 @@ impl OwnedLaunch {
         // 3. No access outside of the buffers. NVRTC compiled `Kernel::cuda`: the tokens that the interpreter read, written
         //    out again. Nothing else of the learner's text reaches it, so that no comment, directive or line splice can
         //    mean another program to it, and a declared name, which ends in `_k`, is no macro or function of its headers.
-        //    The interpreter has run this very launch, on the same tokens, arguments and contents, to its end, within an instruction budget, and every access of every thread lay inside its
-        //    buffer, aligned, with no race, no divergent barrier, and no number that C leaves open, be it
-        //    read before it was written, divided by zero, shifted too far or too large for its type (`require_harmless`). The
+        //    The interpreter has run this very launch, on the same tokens, arguments and contents, to its end, within
+        //    an instruction budget, and every access of every thread lay inside its buffer, aligned, with no race, no
+        //    divergent barrier, and no number that C leaves open, be it read before it was written, divided by zero,
+        //    shifted too far or too large for its type (`require_harmless`). The
         //    card's accesses are then those that were checked, but for an index computed from one of two things:
         //    floating point, which may differ in the last places, and what an atomic returns, which depends on who
         //    comes first.
