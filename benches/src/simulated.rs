@@ -136,7 +136,7 @@ pub fn collective(
     let measured = in_turn(&ALGORITHMS, options.rounds, console, |&algorithm| {
         let begun = Instant::now();
         let plan = Plan::all_reduce(algorithm, ranks, ELEMENTS).map_err(failed)?;
-        let tally = Tally::of(&plan);
+        let tally = Tally::from_plan(&plan);
         let modelled = tally.seconds(&network, 4.0);
         let seconds = begun.elapsed().as_secs_f64();
         verify(algorithm, ranks, &tally, modelled)?;

@@ -236,7 +236,7 @@ pub struct TestsReport {
 pub struct Known(BTreeMap<String, Result<Value, LookupError>>);
 
 impl Known {
-    pub fn of(question: &Question, env: &dyn Env) -> Self {
+    pub fn for_question(question: &Question, env: &dyn Env) -> Self {
         let QuestionKind::Kernel(task) = &question.kind else { return Self::default() };
         let names = task.limits.iter().flat_map(|limit| limit.assert.expr.names());
         let names = names.map(|(name, _)| name.as_str().to_owned());

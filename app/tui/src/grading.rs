@@ -79,7 +79,7 @@ impl Page {
     pub fn begin_tests(&mut self, block: usize, text: &str, attempt: u64) -> Option<TestsJob> {
         let lesson = self.lesson.clone();
         let question = lesson.blocks.get(block)?.as_question()?;
-        let known = Known::of(question, &self.env(&DeviceFacts::default()));
+        let known = Known::for_question(question, &self.env(&DeviceFacts::default()));
         let trial = KernelTests { attempt, text: text.to_owned(), state: TestsState::Going };
         self.trials.insert(question.id.clone(), trial);
         Some(TestsJob {

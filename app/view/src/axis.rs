@@ -38,7 +38,10 @@ impl Axis {
     }
 
     /// The axis of a dimension with all these values, ticks at whole numbers if all are; absent if none has a place.
-    pub fn of(dimension: &Dimension, values: impl Iterator<Item = f64>) -> Option<Self> {
+    pub fn from_dimension(
+        dimension: &Dimension,
+        values: impl Iterator<Item = f64>,
+    ) -> Option<Self> {
         let values = values.filter(|x| match dimension.scale {
             Scale::Linear => true,
             Scale::Log => *x > 0.0,

@@ -73,7 +73,7 @@ impl Overlay {
         }
     }
 
-    pub fn of(self, kept: &[Earlier]) -> &[Earlier] {
+    pub fn runs(self, kept: &[Earlier]) -> &[Earlier] {
         match self {
             Self::Newest => &kept[..kept.len().min(1)],
             Self::All => kept,

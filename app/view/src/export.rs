@@ -120,9 +120,9 @@ impl Page {
             below: Vec::new(),
             walk: scene.walk,
         };
-        picture::of(frame).page(&mut sheet);
+        picture::drawn(frame).page(&mut sheet);
         self.lines(&sheet.above);
-        let (wide, high) = picture::of(&sheet.frame).page_size(COLUMNS);
+        let (wide, high) = picture::drawn(&sheet.frame).page_size(COLUMNS);
         let size = (wide.min(MOST.0), high.clamp(1, MOST.1));
         let mut canvas = Canvas::vector(size, Vector::new(&look.theme));
         let area = Rect::new(0, 0, size.0, size.1);

@@ -71,7 +71,7 @@ pub enum Focus {
 
 impl<'a> Scene<'a> {
     /// All of a run's panel, with nothing behind it and nothing to press.
-    pub fn of(schema: &'a Schema, panel: &'a Panel, data: &'a RunData, view: &'a View) -> Self {
+    pub fn new(schema: &'a Schema, panel: &'a Panel, data: &'a RunData, view: &'a View) -> Self {
         Self {
             schema,
             panel,
@@ -168,7 +168,7 @@ pub(crate) fn draw_frame(area: Rect, canvas: &mut Canvas, frame: &Frame, at: At<
     if area.is_empty() {
         return;
     }
-    let picture = picture::of(frame);
+    let picture = picture::drawn(frame);
     let noted = match canvas.is_page() {
         true => Vec::new(),
         false => picture.notes_below(at.view, area.width, area.height / 4),

@@ -77,7 +77,7 @@ impl Layers {
             return;
         }
         let at = |dx: f32, dy: f32| pixel(f32::from(x) + dx, f32::from(y) + dy);
-        match Shape::of(symbol) {
+        match Shape::from_symbol(symbol) {
             Some(Shape::Fills(parts, opacity)) => {
                 let path = self.fills.entry(hex(mix(behind, ink, opacity))).or_default();
                 for [left, top, right, bottom] in parts {

@@ -69,7 +69,7 @@ pub enum Background {
 
 impl Background {
     /// On which side of a colour black and white stand out equally.
-    pub fn of(color: Rgb) -> Self {
+    pub fn from_color(color: Rgb) -> Self {
         let (black, white) = (Rgb(0, 0, 0), Rgb(255, 255, 255));
         match color::contrast(color, white) >= color::contrast(color, black) {
             true => Self::Dark,
@@ -124,20 +124,22 @@ pub struct Theme {
 impl Theme {
     /// The table for one background and depth.
     pub fn new(background: Background, depth: ColorDepth) -> Self {
-        Self::of(Palette::of(background, depth), depth)
+        Self::from_palette(Palette::for_background(background, depth), depth)
     }
 
     /// The table for the colours of a theme; where there are sixteen, those of its background.
     pub fn with(palette: &Palette, depth: ColorDepth) -> Self {
         match depth {
-            ColorDepth::Ansi16 => Self::new(Background::of(to_rgb(palette.background[0])), depth),
+            ColorDepth::Ansi16 => {
+                Self::new(Background::from_color(to_rgb(palette.background[0])), depth)
+            }
             ColorDepth::TrueColor | ColorDepth::Ansi256 | ColorDepth::None => {
-                Self::of(palette, depth)
+                Self::from_palette(palette, depth)
             }
         }
     }
 
-    fn of(palette: &Palette, depth: ColorDepth) -> Self {
+    fn from_palette(palette: &Palette, depth: ColorDepth) -> Self {
         let plain = Style::new();
         let colored = depth != ColorDepth::None;
         let fg =

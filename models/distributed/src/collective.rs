@@ -131,7 +131,7 @@ mod tests {
                         !is_same || after[..ranks].iter().all(|own| *own == after[0]),
                         "{plan:?}"
                     );
-                    let counted = Tally::of(&plan).sent.into_iter();
+                    let counted = Tally::from_plan(&plan).sent.into_iter();
                     let counted: Vec<(u64, u64)> =
                         counted.map(|load| (load.messages, 4 * load.elements)).collect();
                     assert_eq!(sent, counted, "{plan:?}");

@@ -30,7 +30,7 @@ pub enum NetworkSource<'a> {
 
 impl<'a> NetworkSource<'a> {
     /// Where these parameters have the network from; an error if `model_from` names another than they ask for.
-    pub fn of(params: &Params, recipe: &'a Recipe) -> Result<Self, LabError> {
+    pub fn from_params(params: &Params, recipe: &'a Recipe) -> Result<Self, LabError> {
         let left = adopt(params, recipe)?;
         Ok(left.map_or(Self::Learned(recipe), |left| Self::Left(Arc::new(left))))
     }
@@ -59,7 +59,7 @@ impl<'a> NetworkSource<'a> {
         let smaller = smaller(&run.params);
         match self {
             Self::Left(trained) => {
-                let budget = MemoryBudget::of(run.device);
+                let budget = MemoryBudget::for_device(run.device);
                 require_evaluation_memory(&trained.architecture, budget, &smaller)?;
                 Ok(Some(trained))
             }
@@ -69,7 +69,7 @@ impl<'a> NetworkSource<'a> {
 }
 
 pub fn obtain(run: &mut Run<'_>, recipe: &Recipe) -> Result<Option<Arc<Trained>>, LabError> {
-    NetworkSource::of(&run.params, recipe)?.network(run)
+    NetworkSource::from_params(&run.params, recipe)?.network(run)
 }
 
 /// What a person can make smaller where memory does not hold the network that a lab starts from: what it names, or the
@@ -96,7 +96,7 @@ pub fn learn(
     recipe: &Recipe,
     smaller: &str,
 ) -> Result<Option<Arc<Trained>>, LabError> {
-    require_evaluation_memory(&recipe.architecture, MemoryBudget::of(run.device), smaller)?;
+    require_evaluation_memory(&recipe.architecture, MemoryBudget::for_device(run.device), smaller)?;
     let Run { device, sink, control, .. } = run;
     let mut has_reported = false;
     let network = recipe.architecture.in_words();

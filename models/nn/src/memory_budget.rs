@@ -13,7 +13,7 @@ pub struct MemoryBudget {
 }
 
 impl MemoryBudget {
-    pub fn of(id: DeviceId) -> Self {
+    pub fn for_device(id: DeviceId) -> Self {
         let free = device::free_memory(id);
         Self { id, free }
     }

@@ -83,7 +83,7 @@ impl Plan {
             Algorithm::ParameterServer => (1, vec![Stage::ToServer, Stage::FromServer]),
             Algorithm::ShardedParameterServer => (ranks, vec![Stage::ToOwners, Stage::FromOwners]),
         };
-        Self::of(ranks, elements, pieces, stages)
+        Self::new(ranks, elements, pieces, stages)
     }
 
     /// An all-reduce over two binary trees, each with half the buffer, pipelined in chunks.
@@ -96,7 +96,7 @@ impl Plan {
         }
         check(ranks)?;
         let trees = Trees::new(ranks, chunks);
-        Self::of(ranks, elements, 2 * chunks, vec![Stage::DoubleTree(trees)])
+        Self::new(ranks, elements, 2 * chunks, vec![Stage::DoubleTree(trees)])
     }
 
     /// Every rank begins with its own piece and ends with all, round a ring: rank `r` owns piece `r`.
@@ -104,7 +104,7 @@ impl Plan {
     /// # Errors
     /// No ranks, or more than [`MOST_RANKS`].
     pub fn all_gather(ranks: usize, elements: usize) -> Result<Self, PlanError> {
-        Self::of(ranks, elements, ranks, vec![Stage::RingAllGather])
+        Self::new(ranks, elements, ranks, vec![Stage::RingAllGather])
     }
 
     /// Rank `r` ends with the sum of all ranks' piece `r` of [`Plan::split`], round a ring; its other pieces are stale.
@@ -112,7 +112,7 @@ impl Plan {
     /// # Errors
     /// No ranks, or more than [`MOST_RANKS`].
     pub fn reduce_scatter(ranks: usize, elements: usize) -> Result<Self, PlanError> {
-        Self::of(ranks, elements, ranks, vec![Stage::RingReduceScatter])
+        Self::new(ranks, elements, ranks, vec![Stage::RingReduceScatter])
     }
 
     /// Every rank ends with the root's buffer, down a binomial tree.
@@ -123,10 +123,10 @@ impl Plan {
         if root >= ranks && ranks > 0 {
             return Err(PlanError::NoSuchRoot { root, ranks });
         }
-        Self::of(ranks, elements, 1, vec![Stage::BinomialBroadcast { root }])
+        Self::new(ranks, elements, 1, vec![Stage::BinomialBroadcast { root }])
     }
 
-    fn of(
+    fn new(
         ranks: usize,
         elements: usize,
         pieces: usize,

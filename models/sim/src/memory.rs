@@ -19,7 +19,7 @@ impl Stage {
     pub const ALL: [Self; 4] = [Self::Whole, Self::Optimizer, Self::Gradients, Self::Weights];
 
     /// The stage of a number that the schema has kept between 0 and 3.
-    pub const fn of(stage: i64) -> Self {
+    pub const fn from_number(stage: i64) -> Self {
         match stage {
             ..=0 => Self::Whole,
             1 => Self::Optimizer,
@@ -176,7 +176,7 @@ mod tests {
         let alone = States { ranks: 1.0, ..FIGURE_1 };
         for stage in Stage::ALL {
             assert_eq!(alone.held(stage), alone.held(Stage::Whole));
-            assert_eq!(Stage::of(i64::from(stage.number())), stage);
+            assert_eq!(Stage::from_number(i64::from(stage.number())), stage);
         }
     }
 

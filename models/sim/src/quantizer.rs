@@ -132,7 +132,7 @@ impl Quantized {
         let grids = ranges(weights, matrix, granularity)
             .into_iter()
             .map(|range| Levels::Even(Grid::over(range, bits, scheme)));
-        let mut all = Self::of(weights, matrix, granularity, grids.collect());
+        let mut all = Self::new(weights, matrix, granularity, grids.collect());
         let scales = all.levels.len();
         all.storage = Storage {
             weights: weights.len(),
@@ -149,7 +149,7 @@ impl Quantized {
         let levels = ranges(weights, matrix, granularity)
             .into_iter()
             .map(|(least, most)| Levels::Listed(Listed::nf4(most.max(-least))));
-        let mut all = Self::of(weights, matrix, granularity, levels.collect());
+        let mut all = Self::new(weights, matrix, granularity, levels.collect());
         all.storage = Storage {
             weights: weights.len(),
             bits: 4,
@@ -178,7 +178,7 @@ impl Quantized {
         }
     }
 
-    fn of(weights: &[f32], matrix: Matrix, granularity: Granularity, levels: Vec<Levels>) -> Self {
+    fn new(weights: &[f32], matrix: Matrix, granularity: Granularity, levels: Vec<Levels>) -> Self {
         let mut codes = Vec::with_capacity(weights.len());
         let mut back = Vec::with_capacity(weights.len());
         for (index, weight) in weights.iter().enumerate() {

@@ -18,7 +18,7 @@ pub enum Architecture {
 
 impl Architecture {
     /// Reads `architecture`.
-    pub fn of(params: &Params) -> Result<Self, LabError> {
+    pub fn from_params(params: &Params) -> Result<Self, LabError> {
         Ok(match params.text("architecture")? {
             "gpt" => Self::Gpt,
             _ => Self::Llama,
@@ -43,7 +43,7 @@ impl Heads {
     ///
     /// # Errors
     /// The width does not divide into heads, or query heads do not divide among key/value heads.
-    pub fn of(params: &Params, hidden: i64) -> Result<Self, LabError> {
+    pub fn from_params(params: &Params, hidden: i64) -> Result<Self, LabError> {
         let heads = params.int("heads")?;
         let kv_heads = params.optional_int("kv_heads").unwrap_or(heads);
         if heads % kv_heads != 0 {
@@ -105,7 +105,7 @@ impl Count {
     ///
     /// # Errors
     /// A count beyond 64 bits.
-    pub fn of(model: &Transformer) -> Result<Self, LabError> {
+    pub fn new(model: &Transformer) -> Result<Self, LabError> {
         let wide = |x: i64| i128::from(x);
         let (h, f, v) = (wide(model.hidden), wide(model.ffn), wide(model.vocab));
         let (a, k) = (wide(model.heads.queries), wide(model.heads.keys));
@@ -167,7 +167,7 @@ pub struct Flops {
 }
 
 impl Flops {
-    pub fn of(iteration: &Iteration) -> Self {
+    pub fn new(iteration: &Iteration) -> Self {
         let Iteration {
             layers,
             hidden: h,
@@ -213,15 +213,15 @@ mod tests {
     #[test]
     fn equation_2_of_megatron_counts_the_same() {
         for (l, h, a, v, s) in [(24, 2304, 24, 51200, 2048), (2, 64, 4, 100, 16)] {
-            let count = Count::of(&gpt(l, h, a, v, s)).unwrap();
+            let count = Count::new(&gpt(l, h, a, v, s)).unwrap();
             assert_eq!(count.total, 12 * l * h * h + 13 * l * h + (v + s) * h + 2 * h);
         }
     }
 
     #[test]
     fn counts_beyond_64_bits_are_refused() {
-        assert!(Count::of(&gpt(24, i64::MAX / 4, 1, 51200, 2048)).is_err());
-        assert!(Count::of(&gpt(24, 64, 1, i64::MAX, 2048)).is_err());
+        assert!(Count::new(&gpt(24, i64::MAX / 4, 1, 51200, 2048)).is_err());
+        assert!(Count::new(&gpt(24, 64, 1, i64::MAX, 2048)).is_err());
     }
 
     #[test]
@@ -230,7 +230,7 @@ mod tests {
         for (recompute, factor, last) in
             [(Recompute::None, 72.0, 12.0), (Recompute::Full, 96.0, 16.0)]
         {
-            let flops = Flops::of(&Iteration {
+            let flops = Flops::new(&Iteration {
                 layers: l,
                 hidden: h,
                 heads: gpt(7, 96, 6, 1000, 48).heads,

@@ -263,14 +263,14 @@ fn pictures(summary: &Summary, data: &RunData, others: &Others<'_>, body: &mut S
         remark: Some(format!("recorded {}", summary.started())),
     };
     for panel in &schema.panels {
-        let view = View::of(panel);
+        let view = View::new(panel);
         let scene = Scene {
             comparison: RunComparison {
                 all: &others.all,
                 own: None,
                 goals: others.lesson.map_or(&[], |lesson| lesson.goals(&panel.name)),
             },
-            ..Scene::of(schema, panel, data, &view)
+            ..Scene::new(schema, panel, data, &view)
         };
         if let Ok(drawn) = svg(&scene, &source) {
             let _ = writeln!(body, "<figure class=\"picture\">{drawn}</figure>");

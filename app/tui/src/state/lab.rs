@@ -348,7 +348,7 @@ pub(super) fn lab(
     if panels.is_empty() {
         panels.extend(0..schema.panels.len());
     }
-    let views = schema.panels.iter().map(View::of).collect();
+    let views = schema.panels.iter().map(View::new).collect();
     Some(LabState {
         id: directive.id.clone(),
         title: directive.title.clone().unwrap_or_else(|| schema.title.clone()),

@@ -9,7 +9,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    pub(crate) fn of(symbol: &str) -> Option<Self> {
+    pub(crate) fn from_symbol(symbol: &str) -> Option<Self> {
         let mut chars = symbol.chars();
         let (Some(c), None) = (chars.next(), chars.next()) else { return None };
         match c {
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn blocks_fill_what_their_names_say() {
-        let one = |c: &str| match Shape::of(c) {
+        let one = |c: &str| match Shape::from_symbol(c) {
             Some(Shape::Fills(parts, _)) => parts[0],
             other => panic!("{c}: {other:?}"),
         };
@@ -119,15 +119,15 @@ mod tests {
 
     #[test]
     fn every_braille_dot_has_its_place() {
-        assert_eq!(Shape::of("⠁"), Some(Shape::Dots(vec![[0.25, 0.125]])));
-        assert_eq!(Shape::of("⢀"), Some(Shape::Dots(vec![[0.75, 0.875]])));
+        assert_eq!(Shape::from_symbol("⠁"), Some(Shape::Dots(vec![[0.25, 0.125]])));
+        assert_eq!(Shape::from_symbol("⢀"), Some(Shape::Dots(vec![[0.75, 0.875]])));
         assert_eq!(braille(0xff).len(), 8);
     }
 
     #[test]
     fn letters_are_left_to_the_font() {
-        assert_eq!(Shape::of("a"), None);
-        assert_eq!(Shape::of("✓"), None);
-        assert_eq!(Shape::of("ab"), None);
+        assert_eq!(Shape::from_symbol("a"), None);
+        assert_eq!(Shape::from_symbol("✓"), None);
+        assert_eq!(Shape::from_symbol("ab"), None);
     }
 }

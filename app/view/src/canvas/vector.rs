@@ -79,7 +79,9 @@ impl Vector {
         for letter in text.chars() {
             let wide = letter.width().unwrap_or(0) as u16;
             let symbol = letter.encode_utf8(&mut [0; 4]).to_owned();
-            if !letter.is_ascii() && (mark(&symbol).is_some() || Shape::of(&symbol).is_some()) {
+            if !letter.is_ascii()
+                && (mark(&symbol).is_some() || Shape::from_symbol(&symbol).is_some())
+            {
                 self.glyph((column, y), (1, 1), &symbol, Style { bg: None, ..style });
                 parts.push(std::mem::replace(&mut words, (column + wide, String::new())));
             } else if letter == ' ' && words.1.trim().is_empty() {
@@ -167,7 +169,7 @@ impl Vector {
         }
         let wide = if BROAD.contains(symbol) { 2.2 } else { 1.0 };
         let at = |(x, y): (f64, f64), dx: f32, dy: f32| (x + f64::from(dx), y + f64::from(dy));
-        match (symbol, Shape::of(symbol)) {
+        match (symbol, Shape::from_symbol(symbol)) {
             ("─" | "━" | "═", _) => {
                 for y in (y..y + down).map(|y| f64::from(y) + 0.5) {
                     self.path(&line(&[(left, y), (right, y)]), ink, wide, "");
@@ -236,7 +238,7 @@ impl Vector {
     /// Rectangles between two corners each, as dense as a glyph: what is not full has an edge.
     pub(super) fn blocks(&mut self, blocks: &[[(f64, f64); 2]], fill: &str, style: Style) {
         let (ink, _) = self.colors(style);
-        let opacity = match Shape::of(fill) {
+        let opacity = match Shape::from_symbol(fill) {
             Some(Shape::Fills(_, opacity)) => f64::from(opacity),
             Some(_) | None => 0.12,
         };

@@ -30,9 +30,9 @@ pub fn csv(scene: &Scene<'_>) -> Result<String, Nothing> {
                 scene.frame(&Glyphs::new(GlyphSet::Unicode)).ok_or_else(|| nothing(scene))?;
             match frame.kernel() {
                 Some(kernel) => {
-                    picture::of(&kernel::picture(kernel, scene.walk)).values(&mut lines)
+                    picture::drawn(&kernel::picture(kernel, scene.walk)).values(&mut lines)
                 }
-                None => picture::of(frame.as_ref()).values(&mut lines),
+                None => picture::drawn(frame.as_ref()).values(&mut lines),
             }
         }
     }

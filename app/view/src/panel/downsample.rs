@@ -78,7 +78,7 @@ impl Downsampled {
         let mut open: Option<(usize, Summary)> = None;
         for piece in pieces {
             shown += piece.count;
-            let here = columns.of(piece.first.0);
+            let here = columns.column(piece.first.0);
             open = Some(match open {
                 Some((column, whole)) if column == here => (column, joined(whole, piece)),
                 Some((column, whole)) => {
@@ -164,7 +164,7 @@ impl Columns {
         }
     }
 
-    fn of(&self, step: u64) -> usize {
+    fn column(&self, step: u64) -> usize {
         let share = step.saturating_sub(self.first) as f64 / self.span;
         ((share * self.count as f64) as usize).min(self.count - 1)
     }
@@ -182,7 +182,7 @@ impl Columns {
             let to = gaps[count - 1];
             stretches.push((from, to));
             let rest = &gaps[count..];
-            gaps = &rest[rest.partition_point(|step| self.of(*step) <= self.of(to))..];
+            gaps = &rest[rest.partition_point(|step| self.column(*step) <= self.column(to))..];
         }
         stretches
     }

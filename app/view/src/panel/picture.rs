@@ -43,7 +43,7 @@ pub(crate) const READ_ROWS: usize = 12;
 pub(crate) const READ_LINES: usize = 40;
 
 /// The picture of a frame: one line a kind.
-pub(crate) fn of(frame: &Frame) -> &dyn Picture {
+pub(crate) fn drawn(frame: &Frame) -> &dyn Picture {
     match frame {
         Frame::HeatMap(of) => of,
         Frame::Bars(of) => of,

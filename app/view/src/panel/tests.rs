@@ -48,7 +48,7 @@ fn earlier(data: RunData) -> Earlier {
 
 /// The view a panel begins with; the views of a test's few panels may outlive it.
 fn view(schema: &Schema, panel: &str) -> &'static View {
-    Box::leak(Box::new(View::of(schema.panel(panel).unwrap())))
+    Box::leak(Box::new(View::new(schema.panel(panel).unwrap())))
 }
 
 fn draw_frame(
@@ -94,7 +94,7 @@ fn compare(name: &str, buf: &Buffer) {
 }
 
 pub(crate) fn named<'a>(schema: &'a Schema, data: &'a RunData, panel: &str) -> Scene<'a> {
-    Scene::of(schema, schema.panel(panel).unwrap(), data, view(schema, panel))
+    Scene::new(schema, schema.panel(panel).unwrap(), data, view(schema, panel))
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn chart_views(usual: &View, last: u64) -> Vec<(View, Option<u64>)> {
 #[test]
 fn charts_draw_at_every_size_and_view() {
     let schema = schema();
-    let usual = View::of(schema.panel("loss-curve").unwrap());
+    let usual = View::new(schema.panel("loss-curve").unwrap());
     let runs = odd_runs();
     let before: Vec<Earlier> = runs.iter().take(4).cloned().map(earlier).collect();
     let sizes = (0..=60).flat_map(|width| (0..=30).map(move |height| (width, height)));

@@ -37,7 +37,7 @@ pub struct View {
 
 impl View {
     /// A panel as its lab means it to be looked at first.
-    pub fn of(panel: &Panel) -> Self {
+    pub fn new(panel: &Panel) -> Self {
         Self {
             chart: ChartView {
                 scale: panel.scale,

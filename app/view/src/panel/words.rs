@@ -144,7 +144,7 @@ fn values_at(scene: &Scene<'_>, data: &RunData, step: u64, glyphs: &Glyphs) -> S
 
 /// A picture, and then what is marked in it.
 pub(super) fn frame_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> String {
-    let picture = picture::of(frame);
+    let picture = picture::drawn(frame);
     let mut words = picture.words(view, glyphs);
     if let Some(named) = picture.marked(view, glyphs) {
         words.push_str(&format!(" Marked: {named}."));

@@ -69,7 +69,7 @@ roles! {
 
 impl Palette {
     /// The palette of a background; the sixteen named colours have tables of their own.
-    pub(super) fn of(background: Background, depth: ColorDepth) -> &'static Self {
+    pub(super) fn for_background(background: Background, depth: ColorDepth) -> &'static Self {
         match (background, depth == ColorDepth::Ansi16) {
             (Background::Dark, true) => &DARK_16,
             (Background::Light, true) => &LIGHT_16,

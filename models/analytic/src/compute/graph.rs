@@ -51,8 +51,8 @@ impl Lab for Graph {
         let nudge = run.params.optional_float("nudge");
         let nodes = nodes::nodes(run.params.text("expression")?, &inputs)?;
         let adjoints = differentiate::adjoints(&nodes);
-        let others = Comparison::of(&nodes, nudge, self.engine.as_deref(), run.device);
-        let lifetimes = Lifetimes::of(&nodes);
+        let others = Comparison::new(&nodes, nudge, self.engine.as_deref(), run.device);
+        let lifetimes = Lifetimes::new(&nodes);
         // Before anything can fail: the pictures show where a value that is not finite is born.
         picture::offer(run, "graph", || walk::picture(&nodes, &adjoints));
         picture::offer(run, "values", || others.table(&nodes, &adjoints));

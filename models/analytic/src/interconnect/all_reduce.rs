@@ -216,7 +216,8 @@ impl Sum {
             return None;
         }
         // Without a plan there is nothing to count, and the formulas hold all the same.
-        let tally = Tally::of(&Plan::all_reduce(self.algorithm, self.ranks, bytes as usize).ok()?);
+        let tally =
+            Tally::from_plan(&Plan::all_reduce(self.algorithm, self.ranks, bytes as usize).ok()?);
         let busiest = tally.busiest();
         Some(Counted {
             rounds: tally.rounds as f64,

@@ -35,9 +35,9 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
         tokens: params.float("tokens_limit")?,
     };
     let found = search::search(&setting, batch.sequences, &limits);
-    let step = Step::of(&setting, &plan);
+    let step = Step::new(&setting, &plan);
     let fullest = fullest_stage(&setting, &plan);
-    let drawn = Drawn::of(&found, setting.cluster.capacity, step.seconds());
+    let drawn = Drawn::new(&found, setting.cluster.capacity, step.seconds());
     Simulated::fields(&Judgement {
         devices: batch.devices,
         global_batch: batch.sequences,
@@ -49,7 +49,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
         tensors: LLAMA.map(|(name, bytes)| Tensor { name, bytes: bytes(&setting.model) }).to_vec(),
         reach: Dimension::ALL.map(|dimension| plan.layout.reach(dimension, setting.cluster.server)),
         obstacle: search::obstacle(&setting, &plan),
-        own: Judged::of(&setting, plan, &limits),
+        own: Judged::new(&setting, plan, &limits),
         fullest,
         stages: shown_stages(plan.layout.pipeline, fullest.stage)
             .into_iter()
@@ -101,7 +101,7 @@ struct Drawn {
 }
 
 impl Drawn {
-    fn of(found: &Found, capacity: f64, own: f64) -> Self {
+    fn new(found: &Found, capacity: f64, own: f64) -> Self {
         let slowest = FAR * found.layouts.iter().map(|judged| judged.seconds).fold(own, f64::min);
         let is_near =
             |judged: &&Judged| judged.bytes <= FAR * capacity && judged.seconds <= slowest;

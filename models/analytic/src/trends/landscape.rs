@@ -19,7 +19,7 @@ use subject::Subject;
 
 pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
     let subject = Subject::find(run.params.text("table")?)?;
-    let whole = Sourced::of(subject);
+    let whole = Sourced::new(subject);
     let asked = Asked::read(&run.params, subject, &whole.table)?;
     let shown = asked.rows(&whole.table);
     let plot = pictures::plot(&shown, &asked.x, &asked.y, asked.group);

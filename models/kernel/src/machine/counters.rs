@@ -197,7 +197,7 @@ fn degree(words: impl Iterator<Item = u32>) -> u64 {
 mod tests {
     use super::*;
 
-    fn of(byte: impl Fn(u64) -> u64, bytes: u64) -> Moved {
+    fn moved_by(byte: impl Fn(u64) -> u64, bytes: u64) -> Moved {
         let mut addresses: Vec<u64> = (0..32).map(|lane| (1 << 44) + byte(lane)).collect();
         moved(&mut addresses, bytes)
     }
@@ -205,17 +205,17 @@ mod tests {
     #[test]
     fn sectors_are_those_of_the_coalescing_lab() {
         for (bytes, sectors, lines, used) in [
-            (of(|lane| 4 * lane, 4), 4, 1, 128),
-            (of(|lane| 4096 * lane, 4), 32, 32, 128),
-            (of(|lane| 8 * lane, 4), 8, 2, 128),
-            (of(|lane| 4 * lane + 4, 4), 5, 2, 128),
-            (of(|lane| 12 * lane, 4), 12, 3, 128),
-            (of(|lane| lane / 8 * 4096 + lane % 8 * 4, 4), 4, 4, 128),
-            (of(|_| 64, 4), 1, 1, 4),
-            (of(|lane| 4 * (31 - lane), 4), 4, 1, 128),
-            (of(|lane| 8 * lane, 8), 8, 2, 256),
+            (moved_by(|lane| 4 * lane, 4), 4, 1, 128),
+            (moved_by(|lane| 4096 * lane, 4), 32, 32, 128),
+            (moved_by(|lane| 8 * lane, 4), 8, 2, 128),
+            (moved_by(|lane| 4 * lane + 4, 4), 5, 2, 128),
+            (moved_by(|lane| 12 * lane, 4), 12, 3, 128),
+            (moved_by(|lane| lane / 8 * 4096 + lane % 8 * 4, 4), 4, 4, 128),
+            (moved_by(|_| 64, 4), 1, 1, 4),
+            (moved_by(|lane| 4 * (31 - lane), 4), 4, 1, 128),
+            (moved_by(|lane| 8 * lane, 8), 8, 2, 256),
             // 33 bytes from each of two lanes' places overlap.
-            (of(|lane| lane % 2 * 16, 33), 2, 1, 49),
+            (moved_by(|lane| lane % 2 * 16, 33), 2, 1, 49),
         ] {
             assert_eq!((bytes.sectors, bytes.lines, bytes.used), (sectors, lines, used));
         }
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn conflicts_are_those_of_the_bank_lab() {
-        let of = |word: &dyn Fn(u32) -> u32| {
+        let passes = |word: &dyn Fn(u32) -> u32| {
             let offsets: Vec<(usize, u32)> =
                 (0..32).map(|lane| (lane as usize, 4 * word(lane))).collect();
             replays(&offsets, 4) + 1
@@ -232,9 +232,9 @@ mod tests {
         for (stride, degree) in
             [(0, 1), (1, 1), (2, 2), (3, 1), (4, 4), (8, 8), (12, 4), (16, 16), (32, 32), (33, 1)]
         {
-            assert_eq!(of(&|lane| stride * lane), degree, "stride {stride}");
+            assert_eq!(passes(&|lane| stride * lane), degree, "stride {stride}");
         }
-        assert_eq!(of(&|lane| lane / 2), 1);
+        assert_eq!(passes(&|lane| lane / 2), 1);
         let doubles: Vec<(usize, u32)> = (0..32).map(|lane| (lane, 8 * lane as u32)).collect();
         assert_eq!(replays(&doubles, 8), 0);
         let far: Vec<(usize, u32)> = (0..32).map(|lane| (lane, 16 * lane as u32)).collect();

@@ -166,7 +166,7 @@ impl Session {
         let started = Instant::now();
         let setup = run.params.read::<Setup>()?;
         let knobs = Knobs::read(&run.params)?;
-        let budget = MemoryBudget::of(run.device);
+        let budget = MemoryBudget::for_device(run.device);
         must_fit(budget, &setup, &knobs)?;
         let device = device::open(run.device)?;
         let data = data::load(&setup.data()).map_err(data_error)?;

@@ -160,7 +160,7 @@ impl Session {
     fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
-        MemoryBudget::of(run.device).require(
+        MemoryBudget::for_device(run.device).require(
             setup.bytes(),
             "the scores of this many tokens and heads",
             "sequence, heads or the lengths of sweep",

@@ -239,7 +239,7 @@ struct Session {
 impl Session {
     fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let setup = Setup::read(&run.params)?;
-        MemoryBudget::of(run.device).require(
+        MemoryBudget::for_device(run.device).require(
             setup.bytes(),
             "these blocks, their batch and its slopes",
             "channels, size or batch_size",

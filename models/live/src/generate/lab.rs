@@ -82,10 +82,10 @@ fn network(
 impl Session {
     fn open(run: &mut Run<'_>, setup: Setup) -> Result<Self, StepError> {
         let (knobs, fixed) = (run.params.read::<Knobs>()?, &setup.fixed);
-        let source = NetworkSource::of(&run.params, &setup.recipe)?;
+        let source = NetworkSource::from_params(&run.params, &setup.recipe)?;
         let asked = Prompts::load(&source, &setup, fixed.batch)?;
         let config = asked.config.clone();
-        let budget = MemoryBudget::of(run.device);
+        let budget = MemoryBudget::for_device(run.device);
         must_fit(budget, &setup, &config, [asked.prompt(), knobs.generated])?;
         let learned = (source.data(), setup.recipe.steps, fixed.seed);
         let drafting = fixed.draft_width.map(|width| drafting(&config, width, learned));

@@ -19,10 +19,10 @@ use crate::stepped::{self, StepError, SteppedLab, Steps};
 
 pub(super) fn open(run: &mut Run<'_>, setup: &Setup, count: usize) -> Result<Serving, StepError> {
     let (knobs, fixed) = (run.params.read::<Knobs>()?, &setup.fixed);
-    let source = NetworkSource::of(&run.params, &setup.recipe)?;
+    let source = NetworkSource::from_params(&run.params, &setup.recipe)?;
     let asked = Prompts::load(&source, setup, count)?;
     let longest = [asked.prompt(), knobs.generated];
-    must_fit(MemoryBudget::of(run.device), setup, &asked.config, longest)?;
+    must_fit(MemoryBudget::for_device(run.device), setup, &asked.config, longest)?;
     let trained = source.network(run)?.ok_or(StepError::Stopped)?;
     let device = device::open(run.device)?;
     let (network, config) = network(&trained, &device)?;

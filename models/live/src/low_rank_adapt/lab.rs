@@ -203,14 +203,18 @@ impl Session {
     fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let (setup, knobs) = (run.params.read::<Setup>()?, run.params.read::<Knobs>()?);
         let recipe = setup.recipe()?;
-        let source = NetworkSource::of(&run.params, &recipe)?;
+        let source = NetworkSource::from_params(&run.params, &recipe)?;
         let targets = setup.targets(&source)?;
         let trained = source.network(run)?.ok_or(StepError::Stopped)?;
         warn_of_rank(run, &setup, &targets);
         let training = knobs.training(&recipe, trained.activation);
         let each = training_bytes(&trained.architecture, Activations::Kept, &training);
         let who = "the network with adapters and the one that is trained whole";
-        MemoryBudget::of(run.device).require(2 * each, who, &baseline::smaller(&run.params))?;
+        MemoryBudget::for_device(run.device).require(
+            2 * each,
+            who,
+            &baseline::smaller(&run.params),
+        )?;
         let kept = setup.base_format.keep(&trained);
         let of_layer = |layer: &Layer| (setup.rank * (layer.inputs + layer.outputs)) as u64;
         let adapters = targets.iter().map(of_layer).sum();

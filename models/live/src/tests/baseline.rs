@@ -188,7 +188,7 @@ fn adopted(set: &[&str], artifact: &Artifact, recipe: &Recipe) -> Result<Trained
     let lab = LiveLab::new(STARTS, |_, _| Ok(())).unwrap();
     let mut params = params(&lab, &[&["model_from=base"], set].concat());
     params.give("model_from", Arc::new(artifact.clone()));
-    match NetworkSource::of(&params, recipe)? {
+    match NetworkSource::from_params(&params, recipe)? {
         NetworkSource::Left(adopted) => Ok(Trained::clone(&adopted)),
         NetworkSource::Learned(_) => panic!("nothing was adopted"),
     }

@@ -93,7 +93,7 @@ impl Session {
         let needed = training_bytes(&architecture, activations, &knobs);
         let smaller = params::smaller(&architecture);
         let what = "weights, gradients and activations of training";
-        MemoryBudget::of(run.device).require(needed, what, smaller)?;
+        MemoryBudget::for_device(run.device).require(needed, what, smaller)?;
         run.status("opening the device");
         let device = device::open(run.device)?;
         let found = device::memory::in_use(&device, run.device).unwrap_or(0);

@@ -76,7 +76,7 @@ struct Session {
 impl Session {
     fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let setup = Setup::read(&run.params)?;
-        let budget = MemoryBudget::of(run.device);
+        let budget = MemoryBudget::for_device(run.device);
         let knobs = setup.knobs(&run.params, budget)?;
         let scheme = Arc::new(setup.scheme(&knobs)?);
         run.status("starting the workers");

@@ -67,7 +67,7 @@ pub(super) struct CollectiveSend<'a> {
 
 impl CollectiveSend<'_> {
     pub(super) fn seconds(&self, network: &Network) -> f64 {
-        Tally::of(self.plan).seconds(network, self.width)
+        Tally::from_plan(self.plan).seconds(network, self.width)
     }
 
     /// Seconds of one round: a latency and the bytes of its busiest port.

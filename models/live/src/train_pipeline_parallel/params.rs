@@ -201,7 +201,7 @@ pub(super) fn must_fit(id: DeviceId, setup: &Setup, model: &Model) -> Result<(),
     let bytes = 4 * copies * model.parameters() + activations;
     let who = format!("{} workers with this model", setup.stages);
     let smaller = "global_batch, context, hidden or layers";
-    MemoryBudget::of(id).require(bytes, &who, smaller)
+    MemoryBudget::for_device(id).require(bytes, &who, smaller)
 }
 
 pub(super) struct Microbatches {

@@ -86,7 +86,7 @@ impl Session {
         let needed = setup.ranks as f64 * clock::state_bytes(&setup) + reference;
         let who = format!("{} workers with this model", setup.ranks);
         let smaller = "global_batch, context, hidden or layers";
-        MemoryBudget::of(run.device).require(needed as u64, &who, smaller)?;
+        MemoryBudget::for_device(run.device).require(needed as u64, &who, smaller)?;
         run.status("opening the device");
         let device = device::open(run.device)?;
         let model = Model::transformer(setup.config.clone(), setup.seed)?;

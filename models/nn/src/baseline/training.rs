@@ -200,7 +200,7 @@ fn teach(
     let needed = training_bytes(&recipe.architecture, Activations::Kept, &knobs);
     let network = recipe.architecture.in_words();
     let who = format!("weights, gradients and activations of training {network} first");
-    MemoryBudget::of(id).require(needed, &who, smaller)?;
+    MemoryBudget::for_device(id).require(needed, &who, smaller)?;
     let device = device::open(id)?.autodiff();
     let examples = data::load(&recipe.data).map_err(data_error)?.train;
     let network = recipe.architecture.init(Initialization::He, recipe.seed, &device);

@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn operations_without_a_rule_are_refused_by_name() {
         let kept = |name: &str| {
-            let (class, pass, name) = (Class::of(name), StepPhase::Forward, name.to_owned());
+            let (class, pass, name) = (Class::from_name(name), StepPhase::Forward, name.to_owned());
             let (inputs, output, inside) = (vec![0], 1, Vec::new());
             let [matmul_flops, other_flops] = [0; 2];
             let node =

@@ -193,7 +193,7 @@ impl Builder {
     /// Adds an operation; nothing if all it does is make a tensor.
     fn add(&mut self, operation: &OperationIr, pass: StepPhase) -> Option<usize> {
         let name = name_of(operation);
-        let class = Class::of(&name);
+        let class = Class::from_name(&name);
         let out = operation.outputs().next()?;
         if class == Class::Creation {
             self.tensor(out);
@@ -293,7 +293,7 @@ const CLASSES: [(Class, &str); 8] = [
 ];
 
 impl Class {
-    pub fn of(name: &str) -> Self {
+    pub fn from_name(name: &str) -> Self {
         let listed = CLASSES.iter().find(|(_, names)| names.split(' ').any(|own| own == name));
         listed.map_or(Self::Elementwise, |(class, _)| *class)
     }

@@ -249,7 +249,7 @@ pub struct Tree {
 impl Tree {
     /// The first tree: rank 0 is the root, odd ranks are leaves (NCCL, `src/graph/trees.cc`).
     pub fn first(ranks: usize) -> Self {
-        Self::of((0..ranks).map(|rank| parent(ranks, rank)).collect())
+        Self::from_parents((0..ranks).map(|rank| parent(ranks, rank)).collect())
     }
 
     /// The second: the first mirrored for an even number of ranks (its leaves are the even ranks), else shifted by one.
@@ -261,10 +261,10 @@ impl Tree {
                 parent(ranks, (rank + ranks - 1) % ranks).map(|up| (up + 1) % ranks)
             }
         };
-        Self::of((0..ranks).map(of).collect())
+        Self::from_parents((0..ranks).map(of).collect())
     }
 
-    fn of(parent: Vec<Option<usize>>) -> Self {
+    fn from_parents(parent: Vec<Option<usize>>) -> Self {
         let up = |rank: &usize| parent.get(*rank).copied().flatten();
         let level = |rank: usize| std::iter::successors(Some(rank), up).count() - 1;
         let level: Vec<usize> = (0..parent.len()).map(level).collect();

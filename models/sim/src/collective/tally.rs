@@ -27,7 +27,7 @@ pub struct Tally {
 impl Tally {
     /// Walks a plan and counts every message. Messages of neighbours that go on by one place each, as all of a ring do,
     /// are counted by the stretch, so that half a billion of them take no longer than their rounds.
-    pub fn of(plan: &Plan) -> Self {
+    pub fn from_plan(plan: &Plan) -> Self {
         let split = plan.split();
         let mut tally = Self::default();
         let new = || Ends::new(plan.endpoints());

@@ -110,7 +110,7 @@ fn a_broadcast_reaches_everybody_from_any_root() {
             let mut after = before.clone();
             execute_shuffled(&plan, &mut after, shuffle(9)).unwrap();
             assert!(after.iter().all(|buffer| *buffer == before[root]));
-            let tally = Tally::of(&plan);
+            let tally = Tally::from_plan(&plan);
             assert_eq!(tally.messages, ranks as u64 - 1);
             assert!(tally.fan_in <= 1);
         }
@@ -125,7 +125,7 @@ fn walked_counts_equal_the_formulas() {
         for (name, plan) in plans(ranks, elements, 1) {
             let Ok(algorithm) = name.parse::<Algorithm>() else { continue };
             let closed = algorithm.closed(ranks, elements as f64);
-            let tally = Tally::of(&plan);
+            let tally = Tally::from_plan(&plan);
             if algorithm == Algorithm::DoubleTree {
                 continue;
             }
@@ -142,10 +142,10 @@ fn double_tree_approaches_its_formula() {
     for ranks in 4..=33 {
         let elements = 4096 * 8;
         let closed = Algorithm::DoubleTree.closed(ranks, elements as f64);
-        let unpipelined = Tally::of(&Plan::double_tree(ranks, elements, 1).unwrap());
+        let unpipelined = Tally::from_plan(&Plan::double_tree(ranks, elements, 1).unwrap());
         assert_eq!(unpipelined.rounds, closed.steps, "{ranks}");
         for chunks in [1, 8, 64, 4096] {
-            let tally = Tally::of(&Plan::double_tree(ranks, elements, chunks).unwrap());
+            let tally = Tally::from_plan(&Plan::double_tree(ranks, elements, chunks).unwrap());
             let filling = closed.steps - 1;
             assert_eq!(tally.rounds, chunks as u64 + filling);
             let most = closed.serial_bytes * (1.0 + filling as f64 / chunks as f64);
@@ -160,7 +160,7 @@ fn counting_by_runs_is_counting_every_message() {
     for ranks in 1..=33 {
         for elements in sizes(ranks) {
             for (name, plan) in plans(ranks, elements, 3) {
-                let tally = Tally::of(&plan);
+                let tally = Tally::from_plan(&plan);
                 let mut sent = vec![Load::default(); plan.endpoints()];
                 let mut received = sent.clone();
                 let mut all = Load::default();
@@ -183,14 +183,14 @@ fn counting_by_runs_is_counting_every_message() {
 
 #[test]
 fn ring_loads_are_equal() {
-    let tally = Tally::of(&Plan::all_reduce(Algorithm::Ring, 4, 209_472).unwrap());
+    let tally = Tally::from_plan(&Plan::all_reduce(Algorithm::Ring, 4, 209_472).unwrap());
     // The default of the lab that trains on four workers: 6 messages, 1,256,832 bytes of f32 each.
     for load in tally.sent {
         assert_eq!((load.messages, 4 * load.elements), (6, 1_256_832));
     }
     for (name, plan) in plans(1, 10, 4) {
         assert_eq!(plan.rounds(), 0, "{name}");
-        assert_eq!(Tally::of(&plan).messages, 0, "{name}");
+        assert_eq!(Tally::from_plan(&plan).messages, 0, "{name}");
         assert_eq!(plan.endpoints(), 1, "{name}");
     }
 }
@@ -242,7 +242,7 @@ fn the_largest_plans_are_walked_without_being_held() {
     assert_eq!(plan.rounds(), 2 * (MOST_RANKS - 1));
     assert_eq!(plan.round(70_000).count(), MOST_RANKS);
     let tree = Plan::all_reduce(Algorithm::DoubleTree, MOST_RANKS, 1 << 20).unwrap();
-    let tally = Tally::of(&tree);
+    let tally = Tally::from_plan(&tree);
     assert_eq!(tally.rounds, 2 * 16 + CHUNKS as u64 - 1);
     // Two children, and a parent in one tree or both.
     assert!((2..=4).contains(&tally.fan_in), "{}", tally.fan_in);
@@ -252,7 +252,7 @@ fn the_largest_plans_are_walked_without_being_held() {
 fn large_rings_are_counted_exactly() {
     let (ranks, elements) = (16_384_u64, 250_000_001_u64);
     let plan = Plan::all_reduce(Algorithm::Ring, ranks as usize, elements as usize).unwrap();
-    let tally = Tally::of(&plan);
+    let tally = Tally::from_plan(&plan);
     assert_eq!(tally.messages, 536_838_144);
     // Every piece passes p - 1 links to be summed and as many to be handed out.
     assert_eq!(tally.elements, 2 * (ranks - 1) * elements);

@@ -126,7 +126,7 @@ impl Plan {
 
     /// An order of one's own; operations name microbatches below `microbatches` and chunks below `chunks`.
     #[cfg(test)]
-    pub fn of(chunks: usize, microbatches: usize, stages: Vec<Vec<Operation>>) -> Self {
+    pub fn from_stages(chunks: usize, microbatches: usize, stages: Vec<Vec<Operation>>) -> Self {
         Self { chunks, microbatches, stages }
     }
 

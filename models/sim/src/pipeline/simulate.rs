@@ -14,7 +14,7 @@ pub struct Times {
 
 impl Times {
     /// Of one operation of a chunk, one of `chunks` of its stage.
-    pub fn of(self, work: Work, chunks: usize) -> f64 {
+    pub fn duration(self, work: Work, chunks: usize) -> f64 {
         let whole = match work {
             Work::Forward => self.forward,
             Work::Backward => self.backward_input + self.backward_weight,
@@ -221,7 +221,7 @@ pub fn simulate(plan: &Plan, times: Times, wire: Option<LinkTimes>) -> Option<Pi
         for &operation in &plan.stage(stage)[done..] {
             let Some(when) = ready.when(stage, operation) else { break };
             let start = when.max(free[stage]);
-            let end = start + times.of(operation.work, line.chunks);
+            let end = start + times.duration(operation.work, line.chunks);
             free[stage] = end;
             played.stages[stage].push(Slot { operation, start, end });
             ready.ended(stage, operation, end);

@@ -171,8 +171,8 @@ fn a_fast_network_changes_nothing() {
 fn orders_that_wait_for_one_another_end() {
     let operation = |work| Operation { work, microbatch: 0, chunk: 0 };
     let (f, b) = (operation(Work::Forward), operation(Work::Backward));
-    assert!(simulate(&Plan::of(1, 1, vec![vec![b, f], vec![f, b]]), ONES, None).is_none());
-    assert!(simulate(&Plan::of(1, 1, vec![vec![f, b], vec![f, b]]), ONES, None).is_some());
+    assert!(simulate(&Plan::from_stages(1, 1, vec![vec![b, f], vec![f, b]]), ONES, None).is_none());
+    assert!(simulate(&Plan::from_stages(1, 1, vec![vec![f, b], vec![f, b]]), ONES, None).is_some());
 }
 
 #[test]

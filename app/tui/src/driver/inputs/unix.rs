@@ -145,7 +145,9 @@ fn decode(bytes: &Receiver<Vec<u8>>, outbox: &Outbox) {
 fn input(said: Said) -> Option<Input> {
     match said {
         Said::Event(event) => message_of(event).map(Input::Message),
-        Said::Background(color) => Some(Input::Message(Message::Background(Background::of(color)))),
+        Said::Background(color) => {
+            Some(Input::Message(Message::Background(Background::from_color(color))))
+        }
         Said::Fence => {
             ASKED.store(false, Ordering::Relaxed);
             Some(Input::Answered)

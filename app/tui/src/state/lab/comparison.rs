@@ -99,7 +99,7 @@ impl LabState {
         match self.others.finished.behind.get(panel).filter(|runs| !runs.is_empty()) {
             Some(runs) if self.others.overlay != Overlay::Nothing => runs,
             Some(_) => &[],
-            None => self.others.overlay.of(&self.others.earlier),
+            None => self.others.overlay.runs(&self.others.earlier),
         }
     }
 }

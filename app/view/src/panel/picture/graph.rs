@@ -277,10 +277,10 @@ const SMALL: usize = 60;
 impl Drawing {
     /// The graph in the largest form that fits, else in one that scrolls well; a requested form is kept.
     pub fn fitting(graph: &Graph, sight: &GraphView, (width, height): (usize, usize)) -> Self {
-        let visible = VisibleGraph::of(graph, sight);
+        let visible = VisibleGraph::new(graph, sight);
         let links: Vec<(usize, usize)> = visible.links.iter().map(|l| (l.from, l.to)).collect();
-        let arranged = Arranged::of(visible.items.len(), &links);
-        let words = Cards::of(graph, sight, &visible);
+        let arranged = Arranged::new(visible.items.len(), &links);
+        let words = Cards::new(graph, sight, &visible);
         let in_form = |form: Form| {
             let items = visible.items.iter();
             let boxes: Vec<Card> = items.map(|item| words.item(item, form)).collect();

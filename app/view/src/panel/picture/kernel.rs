@@ -74,7 +74,7 @@ pub(crate) fn words(kernel: &Kernel, debugger: Option<&KernelDebugger>) -> Strin
     let frame = picture(kernel, debugger);
     let Frame::Table(table) = &frame else {
         let glyphs = Glyphs::new(GlyphSet::Ascii);
-        lines.push(super::of(&frame).words(&FrameView::default(), &glyphs));
+        lines.push(super::drawn(&frame).words(&FrameView::default(), &glyphs));
         return lines.join("\n");
     };
     let count = table.rows.len();
@@ -217,7 +217,7 @@ impl Picture for Kernel {
     }
 
     fn values(&self, lines: &mut Lines) {
-        super::of(&picture(self, None)).values(lines);
+        super::drawn(&picture(self, None)).values(lines);
     }
 
     /// All pictures of a lab share the position in the debugger.

@@ -56,7 +56,7 @@ impl Picture for Vec<Pane> {
             return;
         }
         let needs: Vec<(u16, u16)> =
-            self.iter().map(|pane| picture::of(&pane.frame).least()).collect();
+            self.iter().map(|pane| picture::drawn(&pane.frame).least()).collect();
         let (across, down) = grid(area, self.len(), most(&needs));
         let page = across * down;
         let marked = at.view.mark.map(|mark| mark.column.min(self.len() - 1));
@@ -108,7 +108,7 @@ impl Picture for Vec<Pane> {
 
     fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
         let lines = self.iter().enumerate().map(|(place, Pane { title, frame })| {
-            let words = picture::of(frame).words(&FrameView::default(), glyphs);
+            let words = picture::drawn(frame).words(&FrameView::default(), glyphs);
             format!("{} of {}, {title}: {words}", place + 1, self.len())
         });
         lines.collect::<Vec<_>>().join("\n")
@@ -132,7 +132,7 @@ impl Picture for Vec<Pane> {
         let count = pen::cells(self.len()).max(1);
         let across = count.min(if count <= 4 { 2 } else { 3 });
         let wide = columns / across;
-        let rows = |pane: &Pane| picture::of(&pane.frame).page_size(wide).1.min(wide / 2 + 4);
+        let rows = |pane: &Pane| picture::drawn(&pane.frame).page_size(wide).1.min(wide / 2 + 4);
         let high = self.iter().map(rows).max().unwrap_or(1);
         (columns, count.div_ceil(across).saturating_mul(high.saturating_add(2)))
     }
@@ -142,7 +142,7 @@ impl Picture for Vec<Pane> {
 fn values(lines: &mut Lines, panes: &[Pane]) {
     for pane in panes {
         let outer = lines.before.replace(("pane".to_owned(), pane.title.clone()));
-        picture::of(&pane.frame).values(lines);
+        picture::drawn(&pane.frame).values(lines);
         lines.before = outer;
     }
 }
@@ -196,7 +196,7 @@ impl Picture for FrameSequence {
         if let Some(cover) = self.at(self.cover) {
             sheet.above.push(title(self, self.cover));
             sheet.frame = Cow::Borrowed(&cover.frame);
-            super::of(&cover.frame).page(sheet);
+            super::drawn(&cover.frame).page(sheet);
         }
     }
 }

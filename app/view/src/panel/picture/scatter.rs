@@ -22,7 +22,10 @@ fn side<'a>(
     of: impl Fn((f64, f64)) -> f64,
 ) -> Option<Side<'a>> {
     Some(Side {
-        axis: Axis::of(dimension, scatter.places().map(|place| of(shown(scatter, place))))?,
+        axis: Axis::from_dimension(
+            dimension,
+            scatter.places().map(|place| of(shown(scatter, place))),
+        )?,
         name: &dimension.name,
         unit: unit(&dimension.unit),
     })

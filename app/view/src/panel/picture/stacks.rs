@@ -22,7 +22,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(area: Rect, stacks: &Stacks, texts: &[String]) -> Self {
+    fn new(area: Rect, stacks: &Stacks, texts: &[String]) -> Self {
         let labels = stacks.stacks.iter().map(|stack| &stack.label);
         let labels = pen::widest(labels).min(area.width / 3);
         let left = area.x + labels + 1;
@@ -101,7 +101,7 @@ impl Picture for Stacks {
         let limited = u16::from(self.limit.is_some() && area.height >= legend + 3);
         let rows = area.height - legend - limited;
         let texts: Vec<String> = self.stacks.iter().map(|of| total_text(self, of, look)).collect();
-        let columns = Columns::of(area, self, &texts);
+        let columns = Columns::new(area, self, &texts);
         let pitch = if self.stacks.len() * 2 <= usize::from(rows) { 2 } else { 1 };
         let fits = usize::from(rows / pitch);
         let shown = match self.stacks.len() {

@@ -189,7 +189,7 @@ impl Picture for Timeline {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         let (window, tint) = (at.view.stretch, at.view.tint);
         let marked = at.view.mark.map(|mark| mark.column);
-        let Some((low, high)) = window.of(self) else {
+        let Some((low, high)) = window.range(self) else {
             canvas.say(area, "nothing happens", look);
             return;
         };

@@ -32,7 +32,7 @@ fn every_size_is_drawn_with_and_without_a_mark() {
     let sets = [GlyphSet::Unicode, GlyphSet::Ascii];
     let looks = sets.map(|set| look(ColorDepth::TrueColor, set));
     for panel in &schema.panels {
-        let mut view = View::of(panel);
+        let mut view = View::new(panel);
         let plain = named(&schema, &data, &panel.name);
         let marked = match plain.frame(&looks[0].glyphs) {
             Some(_) => looked_at(&plain, &[Way::Right, Way::Down(3), Way::Right], &mut view),
@@ -61,7 +61,7 @@ fn odd_pictures_draw_sort_and_filter() {
             &[Way::Right, Way::Last, Way::Right],
             &[Way::Down(1), Way::Down(70_000), Way::Right, Way::Right],
         ] {
-            let mut view = View::of(plain.panel);
+            let mut view = View::new(plain.panel);
             if !ways.is_empty() {
                 view.frame.sort_marked(&[]);
                 view.frame.filter = Filter::read("e", &[]).unwrap();
@@ -102,7 +102,7 @@ fn the_marked_element_is_named_below() {
         ("gradient-flow", &[right, Way::Last], "layer10: 1.3"),
         ("numbers", &[right], "metric: loss (row 1 of 6)"),
     ] {
-        let mut view = View::of(schema.panel(panel).unwrap());
+        let mut view = View::new(schema.panel(panel).unwrap());
         let plain = named(&schema, &data, panel);
         let scene = looked_at(&plain, ways, &mut view);
         let text = snapshot::rows(&drawn(&scene, 80, 24, &look)).join("\n");
@@ -118,7 +118,7 @@ fn the_last_range_has_both_of_its_edges() {
     let at = histogram.edges[24];
     histogram.levels = vec![Level { at, label: "end".to_owned() }];
     let (schema, data) = (schema(), with_frame(Frame::Histogram(histogram)));
-    let (plain, mut view) = (named(&schema, &data, "memory"), View::of(&schema.panels[0]));
+    let (plain, mut view) = (named(&schema, &data, "memory"), View::new(&schema.panels[0]));
     let words = words(&looked_at(&plain, &[Way::Right, Way::Last], &mut view));
     assert!(words.ends_with("; marked: end."), "{words}");
 }
@@ -135,7 +135,7 @@ fn a_long_table_follows_its_mark_in_both_directions() {
     }));
     let look = look(ColorDepth::None, GlyphSet::Unicode);
     let plain = named(&schema, &data, "memory");
-    let mut view = View::of(plain.panel);
+    let mut view = View::new(plain.panel);
     view.frame.filter = Filter::read("column 0 >= 1000", &titles).unwrap();
     let mut ways = vec![Way::Right; 30];
     ways.push(Way::Last);
@@ -179,7 +179,7 @@ fn marked_pictures_look_as_they_did() {
         let mut buf = Buffer::empty(Rect::new(0, 0, size.0, size.1));
         let panels = ["decision-boundary", "devices", "compression", "confusion"];
         for (place, panel) in (0..).zip(panels) {
-            let mut view = View::of(schema.panel(panel).unwrap());
+            let mut view = View::new(schema.panel(panel).unwrap());
             view.frame.sort_marked(&["device".to_owned()]);
             let columns = ["device", "memory (GB)"].map(str::to_owned);
             view.frame.filter = Filter::read("memory > 20", &columns).unwrap();

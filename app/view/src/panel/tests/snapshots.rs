@@ -76,7 +76,7 @@ fn raised(run: &RunData, times: f64) -> RunData {
 #[test]
 fn a_chart_with_everything_on_it() {
     let schema = schema();
-    let mut view = View::of(schema.panel("loss-curve").unwrap());
+    let mut view = View::new(schema.panel("loss-curve").unwrap());
     view.chart.window = Window::Between(60, 320);
     view.chart.smoothing = Smoothing::On;
     let mut older = earlier(raised(&learning(300), 2.5));

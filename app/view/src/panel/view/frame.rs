@@ -50,7 +50,7 @@ impl FrameView {
     /// In a picture with steps, left and right, first and last go along these.
     pub fn go(&mut self, frame: &Frame, way: Way) {
         self.play = Play::Still;
-        let picture = picture::of(frame);
+        let picture = picture::drawn(frame);
         let has_steps = picture.step_count() > 0;
         match way {
             Way::Left if has_steps => picture.step(self, -1),
@@ -66,7 +66,7 @@ impl FrameView {
     /// Looks at a picture closer, from further away, or at another part of it.
     pub fn inspect(&mut self, frame: &Frame, inspect: Inspect) {
         self.play = Play::Still;
-        let picture = picture::of(frame);
+        let picture = picture::drawn(frame);
         let has_steps = picture.step_count() > 0;
         if has_steps && matches!(inspect, Inspect::NextPoint | Inspect::Right) {
             picture.step(self, 1);
@@ -79,19 +79,19 @@ impl FrameView {
 
     /// How many steps have been done, and how many there are; nothing without steps.
     pub fn steps(&self, frame: &Frame) -> Option<(usize, usize)> {
-        let picture = picture::of(frame);
+        let picture = picture::drawn(frame);
         let count = picture.step_count();
         (count > 0).then(|| (picture.steps_done(self), count))
     }
 
     /// Moves by a number of steps of a picture that has steps.
     pub fn step(&mut self, frame: &Frame, by: isize) {
-        picture::of(frame).step(self, by);
+        picture::drawn(frame).step(self, by);
     }
 
     /// The sentence of the step that the view has reached.
     pub fn step_text(&self, frame: &Frame, glyphs: &Glyphs) -> Option<String> {
-        picture::of(frame).step_text(self, glyphs)
+        picture::drawn(frame).step_text(self, glyphs)
     }
 
     /// Lets the steps of a picture follow each other, or no longer; at the end they begin anew.

@@ -34,7 +34,7 @@ impl Stretch {
     }
 
     /// Its ends on a timeline's axis; nothing if nothing is on it.
-    pub fn of(self, timeline: &Timeline) -> Option<(f64, f64)> {
+    pub fn range(self, timeline: &Timeline) -> Option<(f64, f64)> {
         let (low, high) = timeline.extent()?;
         let (from, to) = self.0.unwrap_or((low, high));
         // A timeline of another run may end before the part begins.
@@ -44,7 +44,8 @@ impl Stretch {
 
     /// Less or more of the axis, or another part of it; `about` stays in sight.
     pub(crate) fn inspect(self, timeline: &Timeline, about: Option<f64>, inspect: Inspect) -> Self {
-        let (Some((low, high)), Some((from, to))) = (timeline.extent(), self.of(timeline)) else {
+        let (Some((low, high)), Some((from, to))) = (timeline.extent(), self.range(timeline))
+        else {
             return self;
         };
         let width = to - from;
@@ -67,7 +68,7 @@ impl Stretch {
 
     /// Moved just so far that a place is in it.
     pub(crate) fn around(self, timeline: &Timeline, at: f64) -> Self {
-        let (Some(ends), Some((from, to))) = (timeline.extent(), self.of(timeline)) else {
+        let (Some(ends), Some((from, to))) = (timeline.extent(), self.range(timeline)) else {
             return self;
         };
         if self.0.is_none() || (from..=to).contains(&at) {

@@ -28,7 +28,7 @@ pub(super) struct Comparison {
 
 impl Comparison {
     /// Nudges every node there is room for, and asks the engine.
-    pub(super) fn of(
+    pub(super) fn new(
         nodes: &Nodes,
         nudge: Option<f64>,
         engine: Option<&dyn Engine>,

@@ -30,7 +30,7 @@ struct Life {
 
 impl Lifetimes {
     /// Steps count from 0: one per computed node forward, then one per node that passes a gradient back.
-    pub(super) fn of(nodes: &Nodes) -> Self {
+    pub(super) fn new(nodes: &Nodes) -> Self {
         let computed: Vec<usize> = nodes
             .drawn()
             .filter(|(_, node)| node.operation != Operation::Input)

@@ -37,19 +37,19 @@ impl Model {
     /// # Errors
     /// A dimension that is unset, heads that do not divide, a count beyond 64 bits.
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
-        let architecture = Architecture::of(params)?;
+        let architecture = Architecture::from_params(params)?;
         let tied = match (params.get("tied_embeddings"), architecture) {
             (Some(Value::Bool(tied)), _) => *tied,
             (_, Architecture::Gpt) => true,
             (_, Architecture::Llama) => false,
         };
         let hidden = params.int("hidden")?;
-        Self::of(
+        Self::new(
             &Transformer {
                 architecture,
                 layers: params.int("layers")?,
                 hidden,
-                heads: Heads::of(params, hidden)?,
+                heads: Heads::from_params(params, hidden)?,
                 ffn: params.int("ffn")?,
                 vocab: params.int("vocab")?,
                 context: match architecture {
@@ -66,8 +66,8 @@ impl Model {
     ///
     /// # Errors
     /// A count beyond 64 bits.
-    pub(super) fn of(transformer: &Transformer, sequence: f64) -> Result<Self, LabError> {
-        let count = Count::of(transformer)?;
+    pub(super) fn new(transformer: &Transformer, sequence: f64) -> Result<Self, LabError> {
+        let count = Count::new(transformer)?;
         let (hidden, vocab) = (transformer.hidden as f64, transformer.vocab as f64);
         let head = hidden * vocab;
         let embedding = count.embedding as f64;
@@ -135,7 +135,7 @@ impl Model {
 
     /// FLOPs of one step on this number of tokens.
     pub(super) fn flops(&self, tokens: f64, recompute: Recompute) -> Flops {
-        Flops::of(&Iteration {
+        Flops::new(&Iteration {
             layers: self.layers as f64,
             hidden: self.hidden,
             heads: self.heads,

@@ -182,7 +182,7 @@ impl Plan {
             microbatch,
             microbatches: sequences / of_rank,
             chunks: chunks_per_stage,
-            stage: Stage::of(zero_stage),
+            stage: Stage::from_number(zero_stage),
             recompute,
         })
     }

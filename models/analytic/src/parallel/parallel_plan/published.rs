@@ -39,7 +39,7 @@ impl Row {
         counts: Counts,
         measured: f64,
     ) -> Self {
-        let step = Step::of(&setting, &plan);
+        let step = Step::new(&setting, &plan);
         let flops = match counts {
             Counts::Model => step.model_flops,
             Counts::Hardware => step.hardware_flops,
@@ -156,7 +156,7 @@ pub(super) fn rows(efficiency: f64) -> Result<Vec<Row>, LabError> {
     let cluster = |cluster: Cluster| Cluster { efficiency, ..cluster };
     let mut rows = Vec::new();
     for (name, [tensor, context, pipeline, data], sequence, microbatches, measured) in LLAMA {
-        let setting = Setting { model: Model::of(&llama(), sequence)?, cluster: cluster(h100()) };
+        let setting = Setting { model: Model::new(&llama(), sequence)?, cluster: cluster(h100()) };
         let plan = Plan {
             layout: Layout { tensor, context, pipeline, data },
             microbatch: 1,
@@ -170,7 +170,7 @@ pub(super) fn rows(efficiency: f64) -> Result<Vec<Row>, LabError> {
     }
     for (name, shape, [tensor, pipeline, data], batch, measured) in MEGATRON {
         let model = transformer(Architecture::Gpt, shape, shape[1], 4 * shape[0], 51_200);
-        let setting = Setting { model: Model::of(&model, 2048.0)?, cluster: cluster(a100()) };
+        let setting = Setting { model: Model::new(&model, 2048.0)?, cluster: cluster(a100()) };
         let plan = Plan {
             layout: Layout { tensor, context: 1, pipeline, data },
             microbatch: 1,
@@ -186,7 +186,7 @@ pub(super) fn rows(efficiency: f64) -> Result<Vec<Row>, LabError> {
 
 #[cfg(test)]
 pub(super) fn llama_405b(sequence: f64) -> Model {
-    Model::of(&llama(), sequence).unwrap()
+    Model::new(&llama(), sequence).unwrap()
 }
 
 /// A row of Llama 3's table with the plain schedule, which keeps less than the interleaved one.

@@ -40,7 +40,7 @@ pub(super) struct Judged {
 }
 
 impl Judged {
-    pub(super) fn of(setting: &Setting, plan: Plan, limits: &Limits) -> Self {
+    pub(super) fn new(setting: &Setting, plan: Plan, limits: &Limits) -> Self {
         let bytes = fullest_stage(setting, &plan).bytes();
         let fits = bytes <= setting.cluster.capacity;
         let kept = fits
@@ -49,7 +49,7 @@ impl Judged {
             && plan.bubble() < limits.bubble
             && plan.batch() * setting.model.sequence <= limits.tokens
             && obstacle(setting, &plan).is_none();
-        Self { plan, bytes, seconds: Step::of(setting, &plan).seconds(), fits, kept }
+        Self { plan, bytes, seconds: Step::new(setting, &plan).seconds(), fits, kept }
     }
 
     /// Whether it is better than another for the same layout: a fitting one first, then the faster, else the smaller.
@@ -99,7 +99,7 @@ pub(super) fn search(setting: &Setting, batch: i64, limits: &Limits) -> Found {
                 found.cut_off = true;
                 break;
             }
-            let judged = Judged::of(setting, plan, limits);
+            let judged = Judged::new(setting, plan, limits);
             found.judged += 1;
             // With a latency of 1e308 a step never ends: there is nothing to compare.
             if !judged.seconds.is_finite() {
@@ -237,7 +237,7 @@ mod tests {
         let best = found.best.unwrap();
         for layout in layouts(&setting, 2048, 16_384) {
             for plan in plans(&setting, layout, 2048 / layout.data) {
-                let judged = Judged::of(&setting, plan, &LIMITS);
+                let judged = Judged::new(&setting, plan, &LIMITS);
                 assert!(!judged.fits || judged.seconds >= best.seconds, "{plan:?}");
             }
         }

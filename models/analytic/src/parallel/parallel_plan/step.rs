@@ -156,7 +156,7 @@ impl Step {
     /// behind the attention of the same microbatch. A boundary's message is waited for while the pipeline fills and
     /// drains, and hides behind computing in between. What data parallelism sends once a step hides behind one
     /// microbatch, what it sends for each behind all of them.
-    pub(super) fn of(setting: &Setting, plan: &Plan) -> Self {
+    pub(super) fn new(setting: &Setting, plan: &Plan) -> Self {
         let Setting { model, cluster } = setting;
         let layout = plan.layout;
         let devices = layout.model_ranks().unwrap_or(i64::MAX) as f64 * layout.data as f64;

@@ -14,7 +14,7 @@ pub(super) struct Sourced {
 }
 
 impl Sourced {
-    pub(super) fn of(subject: &Subject) -> Self {
+    pub(super) fn new(subject: &Subject) -> Self {
         let titles = subject.columns.iter().map(|column| column.title.clone());
         let mut table = Table::new(titles.collect(), Vec::new());
         let mut corrected = 0;

@@ -9,13 +9,13 @@ fn all() -> &'static [Subject] {
 }
 
 fn sourced(name: &str) -> Sourced {
-    Sourced::of(Subject::find(name).unwrap())
+    Sourced::new(Subject::find(name).unwrap())
 }
 
 #[test]
 fn every_cell_of_every_table_says_whose_it_is() {
     for subject in all() {
-        let whole = Sourced::of(subject);
+        let whole = Sourced::new(subject);
         assert!(!whole.table.rows.is_empty(), "{}", subject.name);
         assert_eq!(whole.noted(), whole.cells(), "{}", subject.name);
         for note in whole.table.notes.all() {
@@ -56,7 +56,7 @@ fn every_correction_reaches_a_cell() {
     for subject in all() {
         let entries = subject.tables().all(&subject.entries);
         let corrections = entries.iter().filter(|entry| entry.at("correct").is_some());
-        let whole = Sourced::of(subject);
+        let whole = Sourced::new(subject);
         assert!(whole.corrected >= corrections.count(), "{}", subject.name);
         let noted = whole.table.notes.all().iter();
         let noted = noted.filter(|note| note.contains("Corrected: ")).count();
@@ -74,7 +74,7 @@ fn every_field_of_a_table_is_one_that_some_entry_has() {
                 assert!(has, "{}: nothing has {field}", subject.name);
             }
         }
-        let whole = Sourced::of(subject);
+        let whole = Sourced::new(subject);
         for title in subject.plotted.iter().chain(&subject.grouped) {
             whole.table.column(title).unwrap();
         }

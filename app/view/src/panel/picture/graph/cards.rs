@@ -103,7 +103,7 @@ pub struct Cards<'a> {
 }
 
 impl<'a> Cards<'a> {
-    pub fn of(graph: &'a Graph, view: &GraphView, visible: &VisibleGraph) -> Self {
+    pub fn new(graph: &'a Graph, view: &GraphView, visible: &VisibleGraph) -> Self {
         let mut ever: BTreeMap<usize, [Vec<&Value>; 2]> = BTreeMap::new();
         let mut slots = [false; 2];
         for mark in graph.walk.iter().flat_map(|step| &step.marks) {

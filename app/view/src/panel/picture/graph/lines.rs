@@ -233,7 +233,7 @@ mod tests {
             ..Step::default()
         }];
         let view = GraphView { steps: 1, ..GraphView::default() };
-        let lines = line_loads(&graph, &view, &VisibleGraph::of(&graph, &view));
+        let lines = line_loads(&graph, &view, &VisibleGraph::new(&graph, &view));
         let shares: Vec<f64> = lines.iter().take(3).map(|line| line.share).collect();
         assert_eq!(shares, [1.0, 0.25, 0.0]);
         let broken = lines.iter().filter(|line| line.is_broken);

@@ -75,7 +75,7 @@ fn nodes(graph: &Graph, steps: usize) -> Vec<String> {
 fn groups(graph: &Graph, glyphs: &Glyphs) -> Vec<String> {
     let folded =
         GraphView { folded: Some((0..graph.groups.len()).collect()), ..GraphView::default() };
-    let visible = VisibleGraph::of(graph, &folded);
+    let visible = VisibleGraph::new(graph, &folded);
     let name = |item: &Item| match *item {
         Item::Node(node) => graph.nodes.get(node).map_or("", |node| &node.label),
         Item::Group { group, .. } => graph.groups.get(group).map_or("", |group| &group.name),

@@ -45,9 +45,9 @@ impl GraphView {
     ///
     /// To the left and right it goes a number of layers.
     pub fn select(&mut self, graph: &Graph, way: Way, layers: usize) {
-        let visible = VisibleGraph::of(graph, self);
+        let visible = VisibleGraph::new(graph, self);
         let links: Vec<(usize, usize)> = visible.links.iter().map(|l| (l.from, l.to)).collect();
-        let arranged = Arranged::of(visible.items.len(), &links);
+        let arranged = Arranged::new(visible.items.len(), &links);
         let at = self.focus(graph).and_then(|node| visible.box_of[node]);
         let Some(at) = at else {
             self.selected = visible.items.first().and_then(|item| first(graph, &visible, *item));
@@ -72,7 +72,7 @@ impl GraphView {
         let Some(node) = self.focus(graph) else {
             return "no node is selected: up and down select one".to_owned();
         };
-        let visible = VisibleGraph::of(graph, self);
+        let visible = VisibleGraph::new(graph, self);
         let mut now = folded(graph, self);
         let item = visible.box_of[node].and_then(|place| visible.items.get(place));
         let group = match item {
@@ -218,7 +218,7 @@ pub struct VisibleGraph {
 }
 
 impl VisibleGraph {
-    pub fn of(graph: &Graph, view: &GraphView) -> Self {
+    pub fn new(graph: &Graph, view: &GraphView) -> Self {
         let folded = folded(graph, view);
         let fold = outermost(graph, &folded);
         let mut items: Vec<Item> = Vec::new();
@@ -365,7 +365,7 @@ mod tests {
         graph.edges.push(Edge { from: 10, to: 200, ..Edge::default() });
         for (from, to) in [(130, 130), (200, 10)] {
             let mut view = GraphView { selected: Some(from), ..GraphView::default() };
-            assert_ne!(VisibleGraph::of(&graph, &view).left_out, (0, 0));
+            assert_ne!(VisibleGraph::new(&graph, &view).left_out, (0, 0));
             view.select(&graph, Way::Left, 1);
             assert_eq!(view.selected, Some(to), "left of {from}");
         }

@@ -28,7 +28,7 @@ pub struct Arranged {
 
 impl Arranged {
     /// Puts boxes into layers so that links lead to the right, and orders the layers so that few lines cross.
-    pub fn of(boxes: usize, links: &[(usize, usize)]) -> Self {
+    pub fn new(boxes: usize, links: &[(usize, usize)]) -> Self {
         let known = |link: &(usize, usize)| link.0 < boxes && link.1 < boxes;
         // What is linked to nothing there is is as good as linked to itself: it has no line.
         let links = links.iter();

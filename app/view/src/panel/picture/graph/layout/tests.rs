@@ -6,7 +6,7 @@ use crate::panel::tests::fixtures::Noise;
 const SIZE: Size = Size { width: 9, height: 4, port: 1, entries: (1, 2) };
 
 fn laid(boxes: usize, links: &[(usize, usize)], size: Size) -> (Arranged, Layout) {
-    let arranged = Arranged::of(boxes, links);
+    let arranged = Arranged::new(boxes, links);
     let layout = lay_out(&arranged, &vec![size; boxes], Spacing { rows: 1, columns: 3 });
     (arranged, layout)
 }
