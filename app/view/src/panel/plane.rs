@@ -9,7 +9,7 @@ use crate::theme::Look;
 /// The smallest area with room for axes.
 pub(super) const SMALLEST: (u16, u16) = (16, 4);
 
-/// An area in two, the lower with these rows, as far as there are so many.
+/// Cuts an area in two, the lower `below` rows high, or all of it if it has fewer.
 pub(super) fn split(area: Rect, below: u16) -> [Rect; 2] {
     let below = below.min(area.height);
     let height = area.height - below;

@@ -30,7 +30,7 @@ impl OwnedLaunch {
             shared_mem_bytes: self.dynamic_shared,
         };
         // SAFETY: `LaunchArgs::launch` asks for three things.
-        // 1. Arguments that fit the function. They come from `Machine::bound_arguments` of the kernel whose tokens NVRTC
+        // 1. Arguments that fit the function. They come from `Machine::bound_arguments` of the kernel that NVRTC
         //    compiled, one for each parameter in its order. A pointer's is the address of a buffer on this card, which `ready`
         //    keeps alive until after `synchronize`. A number's is eight bytes with the value in the low ones; the
         //    driver copies as many as the parameter has, one, four or eight, and both sides are little-endian.
