@@ -53,7 +53,7 @@ struct Choices {
 /// How a question is answered, for the line below the field.
 pub fn how(kind: &QuestionKind) -> &'static str {
     match kind.asked() {
-        Asked::Numeric { .. } => "a number or a formula such as 2*512^3; enter gives it",
+        Asked::Numeric { .. } => "a number, 1.9G, or a formula such as 2*512^3; enter gives it",
         Asked::Choice { .. } => "the letter; enter gives it",
         Asked::Multiple { .. } => {
             "the letters of all that are right, such as a c; enter gives them"

@@ -3,7 +3,9 @@
 mod answer;
 pub(crate) mod kernel;
 mod lab;
+mod mistake;
 mod number;
+pub(crate) mod quantity;
 
 use std::slice;
 
@@ -15,7 +17,8 @@ use crate::model::{Asked, Match, Question, QuestionKind, QuestionType, Wrong};
 
 pub use answer::Answer;
 pub use kernel::{Case, CaseResult};
-pub use number::{Comparison, PredictionError, ReadNumberError, read_number};
+pub use number::{Comparison, PredictionError, read_number};
+pub use quantity::ReadNumberError;
 
 /// What came of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,12 +84,25 @@ impl Question {
     /// The judgement of an answer; none if it has not the shape of an answer to such a question.
     fn judge_shape(&self, given: &Answer, env: &dyn Env, registry: &Registry) -> Option<Judgement> {
         Some(match &self.kind {
-            QuestionKind::Numeric { answer, tolerance, wrong, .. } => {
-                let answer = slice::from_ref(answer);
-                number::judge(&[given.one()?], answer, *tolerance, wrong, slice::from_ref, env)
+            QuestionKind::Numeric { answer, tolerance, unit, wrong, .. } => {
+                let task = number::Task {
+                    answer: slice::from_ref(answer),
+                    tolerance: *tolerance,
+                    unit: unit.as_deref(),
+                    wrong,
+                    formulas: slice::from_ref,
+                };
+                number::judge(&[given.one()?], &task, env)
             }
             QuestionKind::List { answer, tolerance, wrong } => {
-                number::judge(&given.many()?, answer, *tolerance, wrong, Vec::as_slice, env)
+                let task = number::Task {
+                    answer,
+                    tolerance: *tolerance,
+                    unit: None,
+                    wrong,
+                    formulas: Vec::as_slice,
+                };
+                number::judge(&given.many()?, &task, env)
             }
             QuestionKind::Choice { answer, wrong } => {
                 let others = wrong.iter().map(|wrong| wrong.value.as_str());
@@ -213,15 +229,18 @@ fn judge_order(
 fn judge_withheld(given: &Answer, asked: &Asked) -> Option<Judgement> {
     let among =
         |text: &str, choices: &[String]| chosen(text, choices.iter().map(String::as_str)).is_some();
-    let numbers = |texts: &[&str]| match texts.iter().find_map(|text| read_number(text).err()) {
+    let numbers = |texts: &[&str], unit: Option<&str>| match texts
+        .iter()
+        .find_map(|text| quantity::read(text, unit).err())
+    {
         Some(error) => Judgement::Malformed(error.to_string()),
         None => Judgement::Recorded,
     };
     let is_answer = match asked {
-        Asked::Numeric { .. } => return Some(numbers(&[given.one()?])),
+        Asked::Numeric { unit } => return Some(numbers(&[given.one()?], unit.as_deref())),
         Asked::List => {
             let texts = given.many()?;
-            return (!texts.is_empty()).then(|| numbers(&texts));
+            return (!texts.is_empty()).then(|| numbers(&texts, None));
         }
         Asked::Choice { choices } => among(given.one()?, choices),
         Asked::Multiple { choices } => {

@@ -1,53 +1,17 @@
 //! Answers that are numbers, or expressions that come to one.
 
-use mlsys_expr::{Dialect, Env, EvalError, Value, evaluate};
+use mlsys_expr::{Env, EvalError, Value, evaluate};
 use mlsys_lab::value::number;
 
 use crate::check::{error_text, shown};
-use crate::env::LessonEnv;
 use crate::grade::answer::{Answer, Judgement, same};
+use crate::grade::mistake;
+use crate::grade::quantity::{self, ReadNumberError, Written};
 use crate::model::{Formula, Predict, PredictKind, Target, Tolerance, Wrong};
 
-/// A text that is no number.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("write a number such as 1218, 1.5e14 or 1_000, or an expression such as 2*512^3: {reason}")]
-pub struct ReadNumberError {
-    /// What stands in the way.
-    pub reason: String,
-}
-
-/// The number that a learner wrote: a number with or without `_` between thousands, or an expression of constants.
+/// The number that a learner wrote, as questions without a unit read it.
 pub fn read_number(text: &str) -> Result<f64, ReadNumberError> {
-    let fail = |reason: String| ReadNumberError { reason };
-    let text = without_separators(text.trim());
-    let expr =
-        mlsys_expr::parse(&text, Dialect::Lesson).map_err(|error| fail(error.to_string()))?;
-    if let Some((name, _)) = expr.names().first() {
-        // The answer must not be had from the lab that the question is about.
-        return Err(fail(format!("`{name}` is a name; write its value")));
-    }
-    match evaluate(&expr, &LessonEnv::new()) {
-        Ok(Value::Number(x)) => Ok(x),
-        Ok(Value::Text(_) | Value::Bool(_) | Value::Series(_)) => {
-            Err(fail("this is no number".to_owned()))
-        }
-        Err(error) => Err(fail(error.to_string())),
-    }
-}
-
-/// Drops `_` between digits, and nowhere else.
-fn without_separators(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut previous_is_digit = false;
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
-        let between = previous_is_digit && rest.peek().is_some_and(char::is_ascii_digit);
-        if c != '_' || !between {
-            previous_is_digit = c.is_ascii_digit();
-            plain.push(c);
-        }
-    }
-    plain
+    quantity::read(text, None).map(|written| written.value)
 }
 
 /// Why a stated answer cannot be compared with a learner's number.
@@ -69,46 +33,74 @@ fn value_of<'f>(formula: &'f Formula, env: &dyn Env) -> Result<f64, NoNumber<'f>
     }
 }
 
-/// Judges as many numbers as the answer has; `formulas` are those of a recognised mistake.
-pub(super) fn judge<W>(
-    texts: &[&str],
-    answer: &[Formula],
-    tolerance: Tolerance,
-    wrong: &[Wrong<W>],
-    formulas: fn(&W) -> &[Formula],
-    env: &dyn Env,
-) -> Judgement {
-    let mut given = Vec::new();
-    for text in texts {
-        match read_number(text) {
-            Ok(number) => given.push(number),
-            Err(error) => return Judgement::Malformed(error.to_string()),
-        }
-    }
-    if given.len() != answer.len() {
-        let message =
-            format!("{} numbers are asked for, and these are {}", answer.len(), given.len());
+/// What numbers are held against.
+pub(super) struct Task<'q, W> {
+    pub(super) answer: &'q [Formula],
+    pub(super) tolerance: Tolerance,
+    pub(super) unit: Option<&'q str>,
+    pub(super) wrong: &'q [Wrong<W>],
+    /// The numbers of a recognised mistake.
+    pub(super) formulas: fn(&W) -> &[Formula],
+}
+
+/// Judges as many numbers as the answer has.
+pub(super) fn judge<W>(texts: &[&str], task: &Task<'_, W>, env: &dyn Env) -> Judgement {
+    let given: Result<Vec<Written>, _> =
+        texts.iter().map(|text| quantity::read(text, task.unit)).collect();
+    let given = match given {
+        Ok(given) => given,
+        Err(error) => return Judgement::Malformed(error.to_string()),
+    };
+    if given.len() != task.answer.len() {
+        let (wanted, given) = (task.answer.len(), given.len());
+        let message = format!("{wanted} numbers are asked for, and these are {given}");
         return Judgement::Malformed(message);
     }
-    fn all<'f>(formulas: &'f [Formula], env: &dyn Env) -> Result<Vec<f64>, NoNumber<'f>> {
-        formulas.iter().map(|formula| value_of(formula, env)).collect()
-    }
-    let first_wrong = |values: &[f64]| {
-        let mut pairs = given.iter().zip(values);
-        pairs.position(|(&given, &value)| !tolerance.accepts(given, value))
-    };
-    let near = |values: &[f64]| values.len() == given.len() && first_wrong(values).is_none();
-    let values = match all(answer, env) {
+    let values: Result<Vec<f64>, _> =
+        task.answer.iter().map(|formula| value_of(formula, env)).collect();
+    let values = match values {
         Ok(values) => values,
         // It depends on a run that has not been made.
         Err(reason) => return Judgement::Malformed(format!("this cannot be graded yet: {reason}")),
     };
-    let Some(first_wrong) = first_wrong(&values) else { return Judgement::Right };
-    let is_meant =
-        |wrong: &&Wrong<W>| all(formulas(&wrong.value), env).is_ok_and(|values| near(&values));
-    Judgement::Wrong(match wrong.iter().find(is_meant) {
-        Some(stated) => Some(stated.say.clone()),
-        None => (first_wrong > 0).then(|| format!("the first {first_wrong} are right")),
+    let is_near = |given: Written, value: f64| task.tolerance.accepts(given.value, value);
+    let is_right = |given: Written, value: f64| is_near(given, value) || given.displays(value);
+    let holds = |wanted: &[f64], test: &dyn Fn(Written, f64) -> bool| {
+        let mut pairs = given.iter().zip(wanted);
+        wanted.len() == given.len() && pairs.all(|(&given, &value)| test(given, value))
+    };
+    let mistake = |test: &dyn Fn(Written, f64) -> bool| {
+        task.wrong.iter().find(|wrong| {
+            let formulas = (task.formulas)(&wrong.value).iter();
+            let values: Result<Vec<f64>, _> = formulas.map(|one| value_of(one, env)).collect();
+            values.is_ok_and(|values| holds(&values, test))
+        })
+    };
+    if holds(&values, &is_near) {
+        return Judgement::Right;
+    }
+    if holds(&values, &is_right) {
+        return match mistake(&|given, value| is_near(given, value) || given.rounds(value)) {
+            Some(_) => Judgement::Malformed(
+                "write more digits: these could come from a mistake".to_owned(),
+            ),
+            None => Judgement::Right,
+        };
+    }
+    if holds(&values, &|given, value| is_right(given, value) || given.is_coarse(value)) {
+        return Judgement::Malformed("write more digits, four at least".to_owned());
+    }
+    if let Some(stated) = mistake(&is_near).or_else(|| mistake(&Written::is)) {
+        return Judgement::Wrong(Some(stated.say.clone()));
+    }
+    let mut all = given.iter().zip(&values).zip(task.answer).enumerate();
+    let wrong = all.find(|(_, ((given, value), _))| !is_right(**given, **value));
+    let Some((before, ((given, value), answer))) = wrong else { return Judgement::Right };
+    let named = mistake::named(*given, answer, *value, task.unit, env);
+    Judgement::Wrong(match (before, named) {
+        (0, named) => named,
+        (before, None) => Some(format!("the first {before} are right")),
+        (before, Some(named)) => Some(format!("the first {before} are right. {named}")),
     })
 }
 
@@ -207,8 +199,8 @@ impl Predict {
             return malformed("a prediction is one number or one choice".to_owned());
         };
         match &self.kind {
-            PredictKind::Numeric { .. } => match read_number(text) {
-                Ok(x) => Ok(Value::Number(x)),
+            PredictKind::Numeric { unit } => match quantity::read(text, unit.as_deref()) {
+                Ok(written) => Ok(Value::Number(written.value)),
                 Err(error) => malformed(error.to_string()),
             },
             PredictKind::Choice { choices } => {

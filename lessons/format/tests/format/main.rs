@@ -12,6 +12,7 @@ mod course;
 mod diagnostics;
 mod grading;
 mod kernels;
+mod mistakes;
 mod progress;
 mod robust;
 mod support;

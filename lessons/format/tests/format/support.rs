@@ -117,3 +117,21 @@ pub(crate) fn cases(text: &str) -> impl Iterator<Item = (&str, &str)> {
         (expected, text.strip_suffix('\n').unwrap_or(text))
     })
 }
+
+/// The lessons of the built-in course, in the order of their paths.
+pub(crate) fn course() -> Vec<Lesson> {
+    let library = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../library");
+    let folders = std::fs::read_dir(&library).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = folders
+        .filter(|path| path.is_dir())
+        .flat_map(|folder| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()))
+        .filter(|path| path.file_stem().is_some_and(|stem| !stem.to_string_lossy().contains('.')))
+        .collect();
+    files.sort();
+    let read = |path: std::path::PathBuf| {
+        let name = path.strip_prefix(&library).unwrap().display().to_string();
+        let parsed = parse(&name, &std::fs::read_to_string(&path).unwrap());
+        parsed.lesson.unwrap_or_else(|| panic!("{name} does not read"))
+    };
+    files.into_iter().map(read).collect()
+}

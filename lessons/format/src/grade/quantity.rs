@@ -1,0 +1,270 @@
+//! Numbers with units and prefixes, as learners write them, and as a screen rounds them.
+
+use mlsys_expr::{Dialect, Value, evaluate};
+
+use crate::env::LessonEnv;
+
+/// A text that is no number.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "write a number such as 1218, 1.5e14, 1.9G or 1_000, or an expression such as 2*512^3: {reason}"
+)]
+pub struct ReadNumberError {
+    /// What stands in the way.
+    pub reason: String,
+}
+
+/// A number that was written, in the unit that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Written {
+    pub(crate) value: f64,
+    /// How it was rounded; none for an expression.
+    rounding: Option<Rounding>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Rounding {
+    /// Significant digits.
+    digits: usize,
+    /// Half a unit of the last digit.
+    half: f64,
+    /// Whether it has a prefix or an exponent, so that it is no count of ones.
+    is_scaled: bool,
+}
+
+impl Written {
+    /// Whether rounding this value to as many digits gives the number.
+    pub(crate) fn rounds(self, exact: f64) -> bool {
+        let distance = (self.value - exact).abs();
+        self.rounding.is_some_and(|rounding| distance <= rounding.half * (1.0 + 1e-9))
+    }
+
+    /// Whether the number says as much of this value as a screen does: a count in full, or with a prefix or an exponent
+    /// and four digits; any other number with two digits.
+    pub(crate) fn displays(self, exact: f64) -> bool {
+        let Some(Rounding { digits, is_scaled, .. }) = self.rounding else { return false };
+        let is_enough = if exact.fract() == 0.0 { is_scaled && digits >= 4 } else { digits >= 2 };
+        is_enough && self.rounds(exact)
+    }
+
+    /// Whether it is this count with a prefix or an exponent and too few digits.
+    pub(crate) fn is_coarse(self, exact: f64) -> bool {
+        let is_scaled = self.rounding.is_some_and(|one| one.is_scaled && one.digits >= 2);
+        is_scaled && exact.fract() == 0.0 && self.rounds(exact)
+    }
+
+    /// Whether it is this value, or the value rounded to three digits or more.
+    pub(crate) fn is(self, exact: f64) -> bool {
+        let is_equal = (self.value - exact).abs() <= 1e-6 * exact.abs();
+        is_equal || self.rounding.is_some_and(|one| one.digits >= 3) && self.rounds(exact)
+    }
+}
+
+/// Reads a number with or without `_` between thousands, a prefix and a unit, or an expression of constants.
+pub(crate) fn read(text: &str, asked: Option<&str>) -> Result<Written, ReadNumberError> {
+    let text = without_separators(text.trim()).replace('×', "*").replace('−', "-");
+    let whole = constant(&text);
+    if let Ok(value) = whole {
+        return Ok(Written { value, rounding: rounding(&text, 1.0, false) });
+    }
+    let end = text.rfind(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')'));
+    let (number, tail) = text.split_at(end.map_or(0, |end| end + 1));
+    let Ok(value) = constant(number) else {
+        return whole.map(|value| Written { value, rounding: None });
+    };
+    let factor = factor(tail.trim(), asked)?;
+    Ok(Written {
+        value: value * factor,
+        rounding: rounding(number, factor, prefix(tail).is_some()),
+    })
+}
+
+/// The value of an expression of constants.
+fn constant(text: &str) -> Result<f64, ReadNumberError> {
+    let fail = |reason: String| ReadNumberError { reason };
+    let expr = mlsys_expr::parse(text, Dialect::Lesson).map_err(|error| fail(error.to_string()))?;
+    if let Some((name, _)) = expr.names().first() {
+        // The answer must not be had from the lab that the question is about.
+        return Err(fail(format!("`{name}` is a name; write its value")));
+    }
+    match evaluate(&expr, &LessonEnv::new()) {
+        Ok(Value::Number(x)) => Ok(x),
+        Ok(Value::Text(_) | Value::Bool(_) | Value::Series(_)) => {
+            Err(fail("this is no number".to_owned()))
+        }
+        Err(error) => Err(fail(error.to_string())),
+    }
+}
+
+/// Drops `_` between digits, and nowhere else.
+fn without_separators(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut previous_is_digit = false;
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let between = previous_is_digit && rest.peek().is_some_and(char::is_ascii_digit);
+        if c != '_' || !between {
+            previous_is_digit = c.is_ascii_digit();
+            plain.push(c);
+        }
+    }
+    plain
+}
+
+/// How a literal such as `-1.50e9` is rounded; none if the text is another expression.
+fn rounding(literal: &str, factor: f64, is_scaled: bool) -> Option<Rounding> {
+    let (mantissa, exponent) = match literal.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
+        None => (literal, 0),
+    };
+    let mantissa = mantissa.strip_prefix('-').unwrap_or(mantissa);
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let places = i32::try_from(fraction.len()).ok()?;
+    Some(Rounding {
+        digits: digits.trim_start_matches('0').len().max(1),
+        half: 0.5 * 10f64.powi(exponent.checked_sub(places)?) * factor.abs(),
+        is_scaled: is_scaled || exponent != 0,
+    })
+}
+
+/// A unit: what its prefix and its base multiply, and what it measures.
+struct Unit {
+    prefix: f64,
+    base: f64,
+    dimension: String,
+}
+
+/// Names of units, what one of them is of the first with the dimension, and the dimension.
+const UNITS: [(&str, f64, &str); 13] = [
+    ("B byte bytes", 1.0, "byte"),
+    ("bit bits b", 0.125, "byte"),
+    ("s sec second seconds", 1.0, "second"),
+    ("min minute minutes", 60.0, "second"),
+    ("h hour hours", 3600.0, "second"),
+    ("d day days", 86_400.0, "second"),
+    ("flop flops FLOP FLOPs FLOPS", 1.0, "flop"),
+    ("op ops OP OPs OPS", 1.0, "op"),
+    ("W watt watts", 1.0, "watt"),
+    ("J joule joules", 1.0, "joule"),
+    ("Wh", 3600.0, "joule"),
+    ("% percent", 0.01, ""),
+    ("x times", 1.0, ""),
+];
+
+/// Prefixes and the words for them.
+const PREFIXES: [(&str, f64); 21] = [
+    ("Ki", 1024.0),
+    ("Mi", 1_048_576.0),
+    ("Gi", 1_073_741_824.0),
+    ("Ti", 1_099_511_627_776.0),
+    ("k", 1e3),
+    ("K", 1e3),
+    ("M", 1e6),
+    ("G", 1e9),
+    ("T", 1e12),
+    ("P", 1e15),
+    ("E", 1e18),
+    ("m", 1e-3),
+    ("u", 1e-6),
+    ("µ", 1e-6),
+    ("μ", 1e-6),
+    ("n", 1e-9),
+    ("p", 1e-12),
+    ("thousand", 1e3),
+    ("million", 1e6),
+    ("billion", 1e9),
+    ("trillion", 1e12),
+];
+
+/// What a prefix alone, or one before a word, multiplies.
+fn prefix(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let first = text.split(' ').next().unwrap_or(text);
+    if let Some(&(_, factor)) = PREFIXES.iter().find(|(name, _)| *name == first) {
+        return Some(factor);
+    }
+    let unit = unit(text)?;
+    (unit.prefix != 1.0).then_some(unit.prefix)
+}
+
+/// The unit of a text such as `GB/s`, `FLOP/byte` or `k tokens`; a word that is no unit measures itself.
+fn unit(text: &str) -> Option<Unit> {
+    let (over, under) = match text.split_once('/').or_else(|| text.split_once(" per ")) {
+        Some((over, under)) => (simple(over)?, Some(simple(under)?)),
+        None => (simple(text)?, None),
+    };
+    let Some(under) = under else { return Some(over) };
+    Some(Unit {
+        prefix: over.prefix,
+        base: over.base / (under.prefix * under.base),
+        dimension: format!("{}/{}", over.dimension, under.dimension),
+    })
+}
+
+fn simple(text: &str) -> Option<Unit> {
+    let text = text.trim();
+    let known = |name: &str| {
+        let found = UNITS.iter().find(|(names, ..)| names.split(' ').any(|known| known == name));
+        found.map(|&(_, base, dimension)| (base, dimension.to_owned()))
+    };
+    if let Some((base, dimension)) = known(text) {
+        return Some(Unit { prefix: 1.0, base, dimension });
+    }
+    for (name, prefix) in PREFIXES {
+        let Some(rest) = text.strip_prefix(name) else { continue };
+        if let Some((base, dimension)) = known(rest) {
+            return Some(Unit { prefix, base, dimension });
+        }
+        if let Some(word) = rest.strip_prefix(' ').and_then(word) {
+            return Some(Unit { prefix, base: 1.0, dimension: word });
+        }
+    }
+    word(text).map(|dimension| Unit { prefix: 1.0, base: 1.0, dimension })
+}
+
+/// A word in the singular.
+fn word(text: &str) -> Option<String> {
+    let is_word = text.chars().all(|c| c.is_alphabetic() || matches!(c, ' ' | '-'));
+    let text = text.trim().to_lowercase();
+    (is_word && !text.is_empty()).then(|| text.strip_suffix('s').unwrap_or(&text).to_owned())
+}
+
+/// What a number in a typed unit is multiplied by to be one in the unit that is asked for.
+pub(crate) fn factor(typed: &str, asked: Option<&str>) -> Result<f64, ReadNumberError> {
+    if asked.is_some_and(|asked| asked.eq_ignore_ascii_case(typed)) {
+        return Ok(1.0);
+    }
+    let none = || Unit { prefix: 1.0, base: 1.0, dimension: String::new() };
+    let wanted = asked.and_then(unit).unwrap_or_else(none);
+    if let Some(&(_, factor)) = PREFIXES.iter().find(|(name, _)| *name == typed) {
+        return Ok(factor / wanted.prefix);
+    }
+    let is_named = |dimension: &str| UNITS.iter().any(|(.., known)| *known == dimension);
+    let parts = wanted.dimension.split('/');
+    let counts =
+        parts.clone().count() == 1 && !parts.clone().any(|part| !part.is_empty() && is_named(part));
+    // 70B parameters: a count knows no bytes.
+    if counts && typed == "B" {
+        return Ok(1e9);
+    }
+    let refused = || {
+        let wanted = asked.map_or_else(
+            || "the answer has no unit; write the number alone".to_owned(),
+            |asked| format!("the answer is in {asked}"),
+        );
+        ReadNumberError { reason: format!("`{typed}` is another unit: {wanted}") }
+    };
+    let given = unit(typed).ok_or_else(refused)?;
+    let is_rate =
+        typed.ends_with("OPS") && wanted.dimension == format!("{}/second", given.dimension);
+    // A word behind a number without a unit says what is counted.
+    let is_count = asked.is_none() && !given.dimension.contains('/') && !is_named(&given.dimension);
+    if given.dimension == wanted.dimension || is_rate || is_count {
+        return Ok(given.prefix * given.base / (wanted.prefix * wanted.base));
+    }
+    Err(refused())
+}
