@@ -115,6 +115,10 @@ named_enum! {
         Untranslated = "untranslated",
         /// A translation of a lesson that has changed since.
         StaleTranslation = "stale-translation",
+        /// The answer of a question is shown before it is asked for.
+        Spoiler = "spoiler",
+        /// A right option that is told by its length.
+        TellingLength = "telling-length",
         /// A line wider than the prose column.
         Overflow = "overflow",
     }

@@ -16,6 +16,8 @@ use mlsys_lab::Registry;
 use crate::model::{Asked, Match, Question, QuestionKind, QuestionType, Wrong};
 
 pub use answer::Answer;
+pub(crate) use lab::run_once;
+
 pub use kernel::{Case, CaseResult};
 pub use number::{Comparison, PredictionError, read_number};
 pub use quantity::ReadNumberError;

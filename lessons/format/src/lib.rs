@@ -11,6 +11,7 @@ mod course;
 mod diagnostic;
 mod env;
 mod grade;
+mod lint;
 mod model;
 mod parse;
 mod progress;
@@ -31,6 +32,7 @@ pub use grade::{
     Answer, Case, CaseResult, Comparison, Grade, PredictionError, ReadNumberError, Verdict,
     read_number,
 };
+pub use lint::{spoilers, telling_lengths};
 pub use model::{
     Asked, Block, Check, CourseId, CourseIdError, DeviceName, Expected, Formula, FrontMatter, Goal,
     KernelTask, KernelTest, Knob, LabDirective, Lesson, LessonId, LessonIdError, Limit,

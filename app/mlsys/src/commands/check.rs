@@ -58,6 +58,10 @@ pub fn course(library: &Library, trial: Trial, context: &mut Context<'_>) -> Res
         }
     }
     let read: Vec<Parsed> = parsed.lessons.into_iter().map(|(_, read)| read).collect();
+    let lessons = read.iter().filter_map(|parsed| parsed.lesson.as_ref());
+    for diagnostic in mlsys_lesson::telling_lengths(lessons) {
+        report(&diagnostic, context, &mut exit);
+    }
     try_lessons(&read, library.files(), exit, trial, context)
 }
 
@@ -183,7 +187,8 @@ fn check(
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
     let mut exit = Exit::Passed;
-    for diagnostic in mlsys_lesson::overflow(lesson) {
+    let spoilers = mlsys_lesson::spoilers(lesson, context.registry);
+    for diagnostic in mlsys_lesson::overflow(lesson).into_iter().chain(spoilers) {
         report(&diagnostic, context, &mut exit);
     }
     if depth == Depth::Read {

@@ -70,7 +70,7 @@ pub(super) fn judge(
 }
 
 /// Runs a lab to its end, on the CPU.
-pub(super) fn run_once(lab: &dyn Lab, settings: &Settings) -> Result<RunData, LabError> {
+pub(crate) fn run_once(lab: &dyn Lab, settings: &Settings) -> Result<RunData, LabError> {
     let schema = lab.schema();
     let params = Params::resolve(schema, settings, Tables::builtin(), None).map_err(|errors| {
         let names = errors.iter().map(|error| error.param.as_str());

@@ -233,6 +233,11 @@ fn word(text: &str) -> Option<String> {
     (is_word && !text.is_empty()).then(|| text.strip_suffix('s').unwrap_or(&text).to_owned())
 }
 
+/// What a unit is in units without a prefix: 1e9 for GB, 0.01 for percent.
+pub(crate) fn scale(text: &str) -> f64 {
+    unit(text).map_or(1.0, |unit| unit.prefix * unit.base)
+}
+
 /// What a number in a typed unit is multiplied by to be one in the unit that is asked for.
 pub(crate) fn factor(typed: &str, asked: Option<&str>) -> Result<f64, ReadNumberError> {
     if asked.is_some_and(|asked| asked.eq_ignore_ascii_case(typed)) {

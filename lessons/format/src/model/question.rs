@@ -40,6 +40,8 @@ pub enum QuestionKind {
         /// Its unit, as shown.
         unit: Option<String>,
         wrong: Vec<Wrong<Formula>>,
+        /// Why the answer may be shown before it is asked for.
+        shown: Option<String>,
     },
     /// One of several texts: the right one and the wrong ones, shuffled.
     Choice { answer: String, wrong: Vec<Wrong<String>> },

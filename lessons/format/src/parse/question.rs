@@ -12,8 +12,7 @@ use crate::model::{
 use crate::parse::fields::Fields;
 
 /// Keys that only some types have.
-pub(crate) const TYPED: &str =
-    "answer tolerance unit wrong pair extra lab param set accept starter reference test limit";
+pub(crate) const TYPED: &str = "answer tolerance unit wrong shown pair extra lab param set accept starter reference test limit";
 
 pub(super) fn read(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Question> {
     fields.require(&[("type", "type = \"numeric\""), ("prompt", "prompt = \"...\"")]);
@@ -69,11 +68,13 @@ fn numeric(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
         let place = formula.place;
         Some((formula, place))
     });
+    let shown = fields.line("shown");
     Some(QuestionKind::Numeric {
         answer: answer?,
         tolerance,
         unit: unit.map(|unit| unit.value),
         wrong,
+        shown: shown.map(|reason| reason.value),
     })
 }
 

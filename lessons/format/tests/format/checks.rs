@@ -1,9 +1,10 @@
 //! Checks and predictions against what runs have shown.
 
+use mlsys_lab::Registry;
 use mlsys_lab::report::{Report, RunData};
-use mlsys_lesson::{DeviceFacts, LessonEnv};
+use mlsys_lesson::{DeviceFacts, LessonEnv, parse, spoilers, telling_lengths};
 
-use crate::support::{cases, everything, json, lesson, registry};
+use crate::support::{cases, course, everything, json, lesson, registry, with_body};
 
 fn run(accuracies: &[f64]) -> RunData {
     let mut data = RunData::default();
@@ -94,4 +95,74 @@ fn parts_of_a_check_have_values() {
             "big.accuracy: no value yet: no CUDA device was found",
         ]
     );
+}
+
+#[test]
+fn an_answer_that_stands_above_its_question_is_an_error_where_it_stands() {
+    let registry = registry();
+    let question = |keys: &str| {
+        format!(
+            "\n```{{question}} q\ntype = \"numeric\"\nprompt = \"How many of 2048?\"\n{keys}\n```\n"
+        )
+    };
+    let knob = "```{lab} a\nkind = \"train\"\nset = { steps = 1218 }\n[knob.width]\nvalues = [16, 450]\n```\n";
+    for (above, keys, expected) in [
+        ("There are 1,218 weights.", "answer = 1218", vec![(7, 11)]),
+        ("There are\n*1218* weights, 1218 in all.", "answer = 1218", vec![(8, 2)]),
+        ("They take 1.22e3 bytes.", "answer = 1218", vec![(7, 11)]),
+        ("They take 4.87 kB.", "answer = 4872\nunit = \"bytes\"", vec![(7, 11)]),
+        ("They take 4.87 kB.", "answer = 4.872\nunit = \"KB\"", vec![(7, 11)]),
+        ("A third is 0.333.", "answer = \"1/3\"", vec![(7, 12)]),
+        ("A third is 0.333.", "answer = \"1/3\"\nshown = \"why not\"", vec![]),
+        // Short numbers are everywhere; with their unit they tell.
+        ("There are 64 here.", "answer = 64", vec![]),
+        ("There are 64 here.", "answer = 64\nunit = \"warps\"", vec![]),
+        ("There are 64 warps.", "answer = 64\nunit = \"warps\"", vec![(7, 11)]),
+        ("A rate of 450 GB/s.", "answer = 450\nunit = \"GB/s\"", vec![(7, 11)]),
+        // What the question gives is no secret, and a name is no number.
+        ("Out of 2048.", "answer = 2048", vec![]),
+        ("An RTX1218.", "answer = 1218", vec![]),
+        (knob, "answer = 1218", vec![(9, 17)]),
+        (
+            "```{question} p\ntype = \"text\"\nprompt = \"Of 1218?\"\nanswer = \"a\"\n```\n",
+            "answer = 1218",
+            vec![(9, 14)],
+        ),
+    ] {
+        let text = with_body(&format!("{above}\n{}", question(keys)));
+        let lesson = parse("t.md", &text).lesson.unwrap();
+        let found: Vec<_> =
+            spoilers(&lesson, &registry).iter().map(|one| (one.line, one.column)).collect();
+        assert_eq!(found, expected, "{above} {keys}");
+    }
+    let below = with_body(&format!("Look.\n{}There are 1218.\n", question("answer = 1218")));
+    assert_eq!(spoilers(&parse("t.md", &below).lesson.unwrap(), &registry), []);
+}
+
+#[test]
+fn a_course_whose_right_options_are_the_longest_is_told() {
+    let lesson = |longest: usize| {
+        let question = |at: usize| {
+            let answer = if at < longest { "a longer one" } else { "short" };
+            format!(
+                "```{{question}} q{at}\ntype = \"choice\"\nprompt = \"?\"\nanswer = \"{answer}\"\nwrong = [{{ value = \"also short\", say = \"n\" }}]\n```\n"
+            )
+        };
+        let text = with_body(&(0..6).map(question).collect::<String>());
+        parse("t.md", &text).lesson.unwrap()
+    };
+    assert_eq!([0, 2, 3].map(|longest| telling_lengths([&lesson(longest)]).len()), [0, 0, 3]);
+}
+
+#[test]
+fn the_built_in_course_gives_no_answer_away() {
+    let registry = Registry::new(mlsys_analytic::labs().unwrap());
+    let lessons = course();
+    let found: Vec<String> = lessons
+        .iter()
+        .flat_map(|lesson| spoilers(lesson, &registry))
+        .chain(telling_lengths(&lessons))
+        .map(|problem| problem.to_string())
+        .collect();
+    assert!(found.is_empty(), "{}\n{} in all", found.join("\n\n"), found.len());
 }

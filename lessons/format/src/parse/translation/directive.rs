@@ -24,7 +24,18 @@ pub(super) fn read(fence: &Directive, block: &mut Block, problems: &mut Problems
         }
         Block::Question(question) => {
             texts.question(question);
-            &["type", "answer", "tolerance", "points", "wrong", "pair", "lab", "param", "set"]
+            &[
+                "type",
+                "answer",
+                "tolerance",
+                "points",
+                "wrong",
+                "shown",
+                "pair",
+                "lab",
+                "param",
+                "set",
+            ]
         }
         Block::Check(check) => {
             texts.optional("why", &mut check.why);
