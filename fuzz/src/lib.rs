@@ -9,9 +9,8 @@ use mlsys_lab::schema::Schema;
 /// The instant labs as they are, and the live one by its schema alone: no target trains a network.
 pub static LABS: LazyLock<Registry> = LazyLock::new(|| {
     let train = Schema::parse(include_str!("../../models/live/src/train/lab.toml"));
-    let mut labs = mlsys_analytic::labs().expect("the schemas are tested where they are written");
-    labs.push(Box::new(Known(train.expect("the schema is tested where it is written"))));
-    Registry::new(labs)
+    let train = Known(train.expect("the schema is tested where it is written"));
+    Registry::on_demand(mlsys_analytic::labs()).with(vec![Box::new(train)])
 });
 
 /// A lab that is only looked at.

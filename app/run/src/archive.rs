@@ -97,7 +97,7 @@ fn read(bytes: &[u8], name: &str) -> Result<CourseFiles, ArchiveError> {
         .into_iter()
         .filter(|(path, _)| path != MANIFEST)
         .map(|(path, bytes)| {
-            let file = CourseFile { name: format!("{name}/{path}"), bytes: bytes.to_vec() };
+            let file = CourseFile { name: format!("{name}/{path}"), bytes: bytes.to_vec().into() };
             (path, file)
         })
         .collect())

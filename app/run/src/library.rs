@@ -11,7 +11,7 @@ use mlsys_lab::Registry;
 use mlsys_lab::nearest::nearest;
 use mlsys_lesson::{
     COURSE_FILE, Course, CourseFile, CourseFiles, CourseId, Diagnostic, Lesson, MAX_FILE_BYTES,
-    Parsed, ParsedCourse,
+    Outline, Parsed, ParsedCourse,
 };
 
 use crate::archive;
@@ -35,13 +35,13 @@ pub struct Library {
 
 impl Library {
     pub fn built_in(registry: &'static Registry) -> Self {
-        let file = |(path, text): &(&str, &str)| {
+        let file = |&(path, text): &(&'static str, &'static str)| {
             let file = CourseFile {
                 // A built-in lesson is known by its id.
                 name: path.strip_suffix(".md").unwrap_or(path).to_owned(),
-                bytes: text.as_bytes().to_vec(),
+                bytes: text.as_bytes().into(),
             };
-            ((*path).to_owned(), file)
+            (path.to_owned(), file)
         };
         Self {
             place: None,
@@ -111,6 +111,22 @@ impl Library {
     ) -> Result<Course, Failure> {
         let course = self.course(console)?;
         Ok(course.map_lessons(|lesson| languages.translate(lesson, &self.files, console)))
+    }
+
+    /// What the page of the course shows. The built-in lessons, which a test reads, are read when they are opened; of
+    /// another course, and in another language, all are read now, so that what is wrong is said before the screen is taken.
+    pub fn outline(
+        &self,
+        languages: &Languages,
+        console: &mut Console,
+    ) -> Result<Outline, Failure> {
+        if self.place.is_none()
+            && !languages.translate_some(&self.files)
+            && let Some(outline) = Outline::of_sound(&self.files)
+        {
+            return Ok(outline);
+        }
+        Ok(self.course_in(languages, console)?.into())
     }
 
     /// The course; the app lives on without a lesson that is not valid, but not without a `course.toml` that is.
@@ -295,7 +311,7 @@ fn collect(folder: &Path, prefix: &str, files: &mut CourseFiles) -> Result<(), F
             }
             let bytes = read_bounded(&entry, "file of a course", MAX_FILE_BYTES as u64)?;
             let name = entry.display().to_string();
-            files.insert(path, CourseFile { name, bytes });
+            files.insert(path, CourseFile { name, bytes: bytes.into() });
         }
     }
     Ok(())
@@ -311,7 +327,7 @@ fn belongs(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Library, languages};
+    use super::{Library, Outline, languages};
 
     #[test]
     fn built_in_course_is_complete_and_valid() {
@@ -323,6 +339,11 @@ mod tests {
         let course = parsed.into_course().unwrap();
         assert_eq!(course.id, mlsys_lesson::CourseId::built_in());
         assert_eq!(course.lessons().len(), count);
+        let outline = Outline::of_sound(library.files()).unwrap();
+        assert_eq!((&*outline.modules, outline.lessons.len()), (course.modules(), count));
+        for (listed, lesson) in outline.lessons.iter().zip(course.lessons()) {
+            assert_eq!((&listed.front, listed.lesson().as_ref()), (&lesson.front, lesson));
+        }
         for lesson in course.lessons() {
             let module =
                 course.modules().iter().find(|module| module.id == lesson.front.id.module());

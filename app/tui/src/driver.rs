@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use mlsys_lab::Registry;
 use mlsys_lab::device::DeviceChoice;
-use mlsys_lesson::{Course, Lesson, Progress};
+use mlsys_lesson::{Lesson, Outline, Progress};
 use mlsys_run::settings::KnobTurn;
 use mlsys_run::storage::{Drafts, Paths, ProgressLog};
 use mlsys_view::theme::ColorDepth;
@@ -34,7 +34,7 @@ pub use watch::Follow;
 use watch::Watch;
 
 pub struct Options {
-    pub course: Course,
+    pub course: Outline,
     pub appearance: Appearance,
     pub registry: &'static Registry,
     pub choice: DeviceChoice,
@@ -81,12 +81,12 @@ type Beginning = (App, Option<ProgressLog>, Drafts, Vec<Effect>);
 
 fn begin(options: &mut Options, size: (u16, u16)) -> Result<Beginning, Broken> {
     let keeps = options.preview.is_none() && options.instructors == Instructors::Refused;
-    let id = &options.course.id;
+    let id = options.course.id.clone();
     let (drafts, (log, progress, trouble)) = match options.paths.as_ref().filter(|_| keeps) {
         Some(paths) => {
-            (Drafts::in_folder(&paths.drafts(), id), ProgressLog::open(&paths.progress(), id))
+            (Drafts::in_folder(&paths.drafts(), &id), ProgressLog::open(&paths.progress(), &id))
         }
-        None => (Drafts::temporary(), (None, Progress::of_course(id.clone()), None)),
+        None => (Drafts::temporary(), (None, Progress::of_course(id), None)),
     };
     let look = options.appearance.look.clone();
     let mut app = App::new(Vec::new(), options.registry, options.choice, progress, size, look);

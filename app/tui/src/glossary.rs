@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mlsys_lesson::Lesson;
+use mlsys_lesson::ListedLesson;
 use mlsys_run::glossary::{Glossary, Term};
 use mlsys_view::text::wrap_spans;
 use mlsys_view::theme::Look;
@@ -85,7 +85,7 @@ impl GlossaryList {
     pub fn draw(
         &self,
         look: &Look,
-        lessons: &[Arc<Lesson>],
+        lessons: &[Arc<ListedLesson>],
         area: Rect,
         buffer: &mut Buffer,
     ) -> Option<Position> {
@@ -146,7 +146,7 @@ impl GlossaryList {
     fn page(
         &self,
         look: &Look,
-        lessons: &[Arc<Lesson>],
+        lessons: &[Arc<ListedLesson>],
         term: &Term,
         width: usize,
     ) -> Vec<Line<'static>> {

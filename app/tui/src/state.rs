@@ -11,7 +11,7 @@ use std::sync::Arc;
 use mlsys_lab::Registry;
 use mlsys_lab::device::{DeviceChoice, DeviceInfo};
 use mlsys_lab::report::RunData;
-use mlsys_lesson::{Diagnostic, Lesson, LessonId, Module, Progress};
+use mlsys_lesson::{Diagnostic, Lesson, LessonId, ListedLesson, Module, Progress};
 use mlsys_run::devices::Peaks;
 use mlsys_view::attempts::FinishedRun;
 use mlsys_view::glyphs::Glyphs;
@@ -49,7 +49,7 @@ pub struct CourseState {
     /// What the course is called; lessons that belong to none have no title over them.
     pub title: String,
     pub modules: Vec<Module>,
-    pub lessons: Vec<Arc<Lesson>>,
+    pub lessons: Vec<Arc<ListedLesson>>,
     pub chosen: usize,
     /// The names by which lessons outside the built-in course were opened, by lesson id.
     pub sources: BTreeMap<String, String>,
@@ -159,7 +159,7 @@ impl Hardware {
 }
 
 impl CourseState {
-    pub fn lessons_in(&self, range: &Range<usize>) -> &[Arc<Lesson>] {
+    pub fn lessons_in(&self, range: &Range<usize>) -> &[Arc<ListedLesson>] {
         self.lessons.get(range.clone()).unwrap_or(&[])
     }
 }
@@ -214,12 +214,13 @@ impl App {
             about: String::new(),
             lessons: 0..lessons.len(),
         };
+        let listed = |lesson| Arc::new(ListedLesson::from(lesson));
         Self {
             registry,
             course: CourseState {
                 title: String::new(),
                 modules: vec![loose],
-                lessons,
+                lessons: lessons.into_iter().map(listed).collect(),
                 chosen: 0,
                 sources: BTreeMap::new(),
                 progress,

@@ -1,7 +1,9 @@
 //! The course: from its files to its modules and the order of their lessons, or to everything that is wrong with it.
 
+mod outline;
 mod requirements;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -15,6 +17,7 @@ use crate::diagnostic::{Code, Diagnostic, Located, Place, Source};
 use crate::model::{CourseId, Lesson, LessonId, ListedModule, Manifest, translated};
 use crate::parse::{Parsed, manifest_draft, read};
 
+pub use outline::{ListedLesson, Outline};
 pub use requirements::between;
 use requirements::{between_also, disorder};
 
@@ -84,7 +87,7 @@ pub const COURSE_FILE: &str = "course.toml";
 pub struct CourseFile {
     /// The name that messages about it begin with.
     pub name: String,
-    pub bytes: Vec<u8>,
+    pub bytes: Cow<'static, [u8]>,
 }
 
 /// The files of a course by their paths within it, with `/` between folders.

@@ -24,7 +24,8 @@ mod withhold;
 pub use check::{CheckOutcome, Subexpression};
 pub use cohort::{Cohort, LessonReport, PredictionReport, QuestionReport, Spread, cohort};
 pub use course::{
-    COURSE_FILE, Course, CourseFile, CourseFiles, Module, ParsedCourse, between, read_course,
+    COURSE_FILE, Course, CourseFile, CourseFiles, ListedLesson, Module, Outline, ParsedCourse,
+    between, read_course,
 };
 pub use diagnostic::{Code, Diagnostic, Located, Place, Severity, Source};
 pub use env::{DEVICE_FACTS, DeviceFacts, LessonEnv};

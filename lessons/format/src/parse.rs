@@ -13,7 +13,7 @@ use mlsys_lab::Registry;
 use split::{Segment, source_of};
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::Lesson;
+use crate::model::{FrontMatter, Lesson};
 use crate::validate::validate;
 
 pub use directive::MAX_DIRECTIVES;
@@ -57,6 +57,15 @@ impl Parsed {
         let lesson = draft.filter(|_| !diagnostics.iter().any(Diagnostic::is_error));
         Self { lesson, diagnostics }
     }
+}
+
+/// The front matter of a lesson file, if nothing is wrong with it; the rest of the file is not looked at.
+pub(crate) fn front_matter(file: &str, bytes: &[u8]) -> Option<FrontMatter> {
+    let end = bytes.windows(5).position(|window| window == b"\n+++\n")? + 5;
+    let source = source_of(file, &bytes[..end], "lesson").ok()?;
+    let mut problems = Problems::new(&source);
+    let front = front::read(&source, &mut problems);
+    problems.into_diagnostics().is_empty().then_some(front.matter)
 }
 
 /// As much of a lesson as can be read; its errors make it unfit for use but not for finding more errors.

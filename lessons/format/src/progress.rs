@@ -196,6 +196,15 @@ impl Progress {
         self.lessons.iter()
     }
 
+    /// How far the learner is with a lesson.
+    pub fn state(&self, lesson: &LessonId) -> State {
+        match self.lessons.get(lesson) {
+            None => State::New,
+            Some(progress) if progress.completed => State::Completed,
+            Some(_) => State::Started,
+        }
+    }
+
     /// How far a lesson is.
     pub fn summary(&self, lesson: &Lesson) -> Summary {
         let progress = self.lessons.get(&lesson.front.id);
@@ -203,11 +212,7 @@ impl Progress {
             lesson.questions().filter_map(|question| progress.answers.get(&question.id)).collect()
         });
         Summary {
-            state: match progress {
-                None => State::New,
-                Some(progress) if progress.completed => State::Completed,
-                Some(_) => State::Started,
-            },
+            state: self.state(&lesson.front.id),
             points: answered.iter().map(|answered| answered.points).sum(),
             of: lesson.points(),
             right: answered.iter().filter(|answered| answered.right).count(),

@@ -47,13 +47,9 @@ mod trends {
     pub(crate) mod landscape;
 }
 
-use std::collections::BTreeMap;
-use std::panic::resume_unwind;
-use std::thread;
-
 use closed_form::{ClosedForm, Simulation};
 use mlsys_kernel::{Extensions, KernelLab};
-use mlsys_lab::Lab;
+use mlsys_lab::Recipe;
 use mlsys_lab::schema::SchemaError;
 use mlsys_sim::graph::operation::Engine;
 use mlsys_sim::lowering::Toolchain;
@@ -85,28 +81,26 @@ const SIMULATIONS: [(&str, Simulation); 17] = [
 const ORDER: &str = include_str!("../labs/order.txt");
 
 /// Every lab of this crate, in the order of the course.
-///
-/// # Errors
-/// A schema that does not read, which is a mistake in this crate and caught by its tests.
-pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
-    all(Graph::new()?, KernelLab::new()?, Lowering::new()?)
+pub fn labs() -> Vec<Recipe> {
+    all(vec![
+        Recipe::new("graph", Graph::new),
+        Recipe::new("kernel", KernelLab::new),
+        Recipe::new("lowering", Lowering::new),
+    ])
 }
 
 /// The same, with another engine that differentiates for the lab `graph`, with the extensions of the lab `kernel`, and
 /// with compilers and devices for the lab `lowering`.
-///
-/// # Errors
-/// As for [`labs`].
 pub fn labs_beside(
-    engine: Box<dyn Engine>,
-    beside: Extensions,
-    toolchain: Box<dyn Toolchain>,
-) -> Result<Vec<Box<dyn Lab>>, SchemaError> {
-    all(
-        Graph::new()?.beside(engine),
-        KernelLab::new()?.with_extensions(beside),
-        Lowering::new()?.beside(toolchain),
-    )
+    engine: fn() -> Box<dyn Engine>,
+    extensions: fn() -> Extensions,
+    toolchain: fn() -> Box<dyn Toolchain>,
+) -> Vec<Recipe> {
+    all(vec![
+        Recipe::new("graph", move || Ok(Graph::new()?.beside(engine()))),
+        Recipe::new("kernel", move || Ok(KernelLab::new()?.with_extensions(extensions()))),
+        Recipe::new("lowering", move || Ok(Lowering::new()?.beside(toolchain()))),
+    ])
 }
 
 /// The files in `labs` by their kinds.
@@ -126,48 +120,27 @@ pub fn lab(kind: &str) -> Result<ClosedForm, SchemaError> {
     ClosedForm::built_in(text, simulation.map(|(_, simulation)| *simulation))
 }
 
-/// The labs of all files by kind; read on all processors, because the first frame waits for them.
-fn read_files(others: &[&str]) -> Result<BTreeMap<&'static str, ClosedForm>, SchemaError> {
-    let kinds: Vec<&'static str> =
-        FILES.iter().map(|(kind, _)| *kind).filter(|kind| !others.contains(kind)).collect();
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let share = kinds.len().div_ceil(threads).max(1);
-    let read = |kinds: &[&'static str]| -> Result<Vec<_>, SchemaError> {
-        kinds.iter().map(|kind| Ok((*kind, lab(kind)?))).collect()
+/// The labs of all files, those that Rust builds among them.
+fn all(mut own: Vec<Recipe>) -> Vec<Recipe> {
+    let recipe = |kind| match own.iter().position(|own| own.kind == kind) {
+        Some(place) => own.swap_remove(place),
+        None => Recipe::new(kind, move || lab(kind)),
     };
-    let mut labs = BTreeMap::new();
-    thread::scope(|scope| {
-        let readers: Vec<_> =
-            kinds.chunks(share).map(|kinds| scope.spawn(move || read(kinds))).collect();
-        for reader in readers {
-            labs.extend(reader.join().unwrap_or_else(|panic| resume_unwind(panic))?);
-        }
-        Ok(labs)
-    })
+    kinds().into_iter().map(recipe).collect()
 }
 
-fn all(
-    graph: Graph,
-    kernel: KernelLab,
-    lowering: Lowering,
-) -> Result<Vec<Box<dyn Lab>>, SchemaError> {
-    let mut own: [Option<Box<dyn Lab>>; 3] =
-        [Some(Box::new(graph)), Some(Box::new(kernel)), Some(Box::new(lowering))];
-    let mut files = read_files(&["graph", "kernel", "lowering"])?;
-    let mut labs: Vec<Box<dyn Lab>> = Vec::new();
-    for kind in ORDER.lines() {
-        let is = |own: &&mut Option<Box<dyn Lab>>| {
-            own.as_ref().is_some_and(|lab| lab.schema().kind == kind)
-        };
-        labs.push(match own.iter_mut().find(is).and_then(Option::take) {
-            Some(lab) => lab,
-            None => Box::new(files.remove(kind).map_or_else(|| lab(kind), Ok)?),
-        });
+/// The kinds in the order of the course; a file that is not listed follows the labs of its module.
+fn kinds() -> Vec<&'static str> {
+    let mut kinds: Vec<&str> = ORDER.lines().collect();
+    let module = |kind: &str| {
+        let (_, text) = FILES.iter().find(|(name, _)| *name == kind)?;
+        text.lines().find(|line| line.starts_with("module = "))
+    };
+    for (kind, _) in FILES {
+        if !kinds.contains(kind) {
+            let last = kinds.iter().rposition(|other| module(other) == module(kind));
+            kinds.insert(last.map_or(kinds.len(), |last| last + 1), kind);
+        }
     }
-    for lab in files.into_values() {
-        let module = lab.schema().module.clone();
-        let last = labs.iter().rposition(|other| other.schema().module == module);
-        labs.insert(last.map_or(labs.len(), |last| last + 1), Box::new(lab));
-    }
-    Ok(labs)
+    kinds
 }

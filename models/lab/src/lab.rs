@@ -1,6 +1,6 @@
 //! The one interface of everything that can be run, and the set of labs.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::control::Control;
 use crate::device::DeviceId;
@@ -9,7 +9,7 @@ use crate::frame::Frame;
 use crate::nearest::nearest;
 use crate::params::Params;
 use crate::report::{Report, Sink};
-use crate::schema::Schema;
+use crate::schema::{Schema, SchemaError};
 use crate::value::Value;
 
 /// A named experiment with typed parameters that emits metrics and frames.
@@ -65,10 +65,35 @@ impl Run<'_> {
     }
 }
 
-/// Labs by kind, in the order of the course. A clone shares the labs.
+/// Labs by kind, in the order of the course; each is built when it is first asked for. A clone shares the labs.
 #[derive(Clone, Default)]
 pub struct Registry {
-    labs: Vec<Arc<dyn Lab>>,
+    labs: Vec<Arc<Entry>>,
+}
+
+struct Entry {
+    kind: String,
+    lab: LazyLock<Box<dyn Lab>, Build>,
+}
+
+type Build = Box<dyn FnOnce() -> Box<dyn Lab> + Send>;
+
+/// How a lab that ships with mlsys is built.
+pub struct Recipe {
+    /// The kind of the lab.
+    pub kind: &'static str,
+    /// Reads its schema.
+    pub build: Box<dyn Fn() -> Result<Box<dyn Lab>, SchemaError> + Send>,
+}
+
+impl Recipe {
+    /// The recipe of a lab of this kind.
+    pub fn new<L: Lab + 'static>(
+        kind: &'static str,
+        build: impl Fn() -> Result<L, SchemaError> + Send + 'static,
+    ) -> Self {
+        Self { kind, build: Box::new(move || Ok(Box::new(build()?))) }
+    }
 }
 
 /// A kind that no lab has.
@@ -94,24 +119,38 @@ impl Registry {
         Self::default().with(labs)
     }
 
+    /// A registry of labs that ship with mlsys; a test builds each of them.
+    pub fn on_demand(recipes: Vec<Recipe>) -> Self {
+        let entry = |Recipe { kind, build }: Recipe| {
+            #[expect(clippy::expect_used, reason = "schemas are compiled in and read by a test")]
+            let built = move || build().expect("the schema reads");
+            Arc::new(Entry { kind: kind.to_owned(), lab: LazyLock::new(Box::new(built)) })
+        };
+        Self { labs: recipes.into_iter().map(entry).collect() }
+    }
+
     /// The same labs and, after them, those that a course brings; each has a kind of its own.
     #[must_use]
     pub fn with(&self, labs: Vec<Box<dyn Lab>>) -> Self {
-        let added = labs.into_iter().map(Arc::from);
+        let added = labs.into_iter().map(|lab| {
+            let kind = lab.schema().kind.clone();
+            Arc::new(Entry { kind, lab: LazyLock::new(Box::new(move || lab)) })
+        });
         Self { labs: self.labs.iter().cloned().chain(added).collect() }
     }
 
     /// The lab of a kind.
     pub fn find(&self, kind: &str) -> Result<&dyn Lab, UnknownKind> {
-        self.iter().find(|lab| lab.schema().kind == kind).ok_or_else(|| UnknownKind {
+        let entry = self.labs.iter().find(|entry| entry.kind == kind);
+        entry.map(|entry| entry.lab.as_ref()).ok_or_else(|| UnknownKind {
             kind: kind.escape_debug().to_string(),
-            nearest: nearest(kind, self.iter().map(|lab| lab.schema().kind.as_str()))
+            nearest: nearest(kind, self.labs.iter().map(|entry| entry.kind.as_str()))
                 .map(str::to_owned),
         })
     }
 
-    /// All labs.
+    /// All labs, which builds those that nothing asked for yet.
     pub fn iter(&self) -> impl Iterator<Item = &dyn Lab> {
-        self.labs.iter().map(AsRef::as_ref)
+        self.labs.iter().map(|entry| entry.lab.as_ref())
     }
 }

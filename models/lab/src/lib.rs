@@ -27,7 +27,7 @@ pub use control::{Command, Control, Limits, NextStep, StopReason};
 pub use device::{Backend, DeviceChoice, DeviceId, DeviceInfo};
 pub use error::{LabError, ParamError};
 pub use frame::Frame;
-pub use lab::{Lab, Registry, Run, UnknownKind};
+pub use lab::{Lab, Recipe, Registry, Run, UnknownKind};
 pub use params::{Params, Settings};
 pub use report::{Artifact, Report, RunData, Series, Sink};
 pub use schema::Schema;

@@ -44,27 +44,26 @@ mod tests;
 #[cfg(test)]
 mod trial;
 
-use mlsys_lab::Lab;
-use mlsys_lab::schema::SchemaError;
+use mlsys_lab::Recipe;
 
 /// The labs of this crate, in the order of the course.
-pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
-    Ok(vec![
-        Box::new(train::lab()?),
-        Box::new(distill::lab()?),
-        Box::new(mixed_precision::lab()?),
-        Box::new(quantize_model::lab()?),
-        Box::new(capture::lab()?),
-        Box::new(device_peak::lab()?),
-        Box::new(matmul_bench::lab()?),
-        Box::new(train_data_parallel::lab()?),
-        Box::new(train_pipeline_parallel::lab()?),
-        Box::new(train_tensor_parallel::lab()?),
-        Box::new(generate::lab()?),
-        Box::new(conv_factorize::lab()?),
-        Box::new(architecture_search::lab()?),
-        Box::new(prune_model::lab()?),
-        Box::new(low_rank_adapt::lab()?),
-        Box::new(attention::lab()?),
-    ])
+pub fn labs() -> Vec<Recipe> {
+    vec![
+        Recipe::new("train", train::lab),
+        Recipe::new("distill", distill::lab),
+        Recipe::new("mixed-precision", mixed_precision::lab),
+        Recipe::new("quantize-model", quantize_model::lab),
+        Recipe::new("capture", capture::lab),
+        Recipe::new("device-peak", device_peak::lab),
+        Recipe::new("matmul-bench", matmul_bench::lab),
+        Recipe::new("train-data-parallel", train_data_parallel::lab),
+        Recipe::new("train-pipeline-parallel", train_pipeline_parallel::lab),
+        Recipe::new("train-tensor-parallel", train_tensor_parallel::lab),
+        Recipe::new("generate", generate::lab),
+        Recipe::new("conv-factorize", conv_factorize::lab),
+        Recipe::new("architecture-search", architecture_search::lab),
+        Recipe::new("prune-model", prune_model::lab),
+        Recipe::new("low-rank-adapt", low_rank_adapt::lab),
+        Recipe::new("attention", attention::lab),
+    ]
 }

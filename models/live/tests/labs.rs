@@ -9,7 +9,7 @@ use std::io::Write;
 use mlsys_device as device;
 use mlsys_lab::control::Limits;
 use mlsys_lab::device::Backend;
-use mlsys_lab::{Control, DeviceId, Lab, Params, Run, RunData, Settings, Tables};
+use mlsys_lab::{Control, DeviceId, Lab, Params, Registry, Run, RunData, Settings, Tables};
 
 /// Back ends, comma-separated, that must be there: where this is set, a test that finds none fails.
 const EXPECTED: &str = "MLSYS_EXPECT_DEVICES";
@@ -170,14 +170,14 @@ fn devices() -> Vec<DeviceId> {
 #[test]
 fn live_labs_agree_on_every_device() {
     let devices = devices();
-    for lab in mlsys_live::labs().unwrap() {
+    for lab in Registry::on_demand(mlsys_live::labs()).iter() {
         let kind = lab.schema().kind.as_str();
         let runs: Vec<&Short> = RUNS.iter().filter(|short| short.kind == kind).collect();
         assert!(!runs.is_empty(), "{kind} has no short run here");
         for Short { set, alike, measured, small, .. } in runs {
-            let cpu = run(lab.as_ref(), set, DeviceId::CPU);
+            let cpu = run(lab, set, DeviceId::CPU);
             for &device in &devices {
-                let gpu = run(lab.as_ref(), set, device);
+                let gpu = run(lab, set, device);
                 assert_eq!(
                     (gpu.diverged.is_some(), gpu.status.as_str()),
                     (false, ""),

@@ -157,7 +157,7 @@ fn packed_files(
         if translates.is_some() && answers == Withheld::Withheld {
             console.warn(format_args!("the translation {path} may tell answers, and was left out"));
         } else if translates.is_some() || is_about {
-            packed.insert(path.clone(), file.bytes.clone());
+            packed.insert(path.clone(), file.bytes.to_vec());
         }
     }
     for (path, parsed) in &parsed.lessons {
@@ -165,7 +165,7 @@ fn packed_files(
             continue;
         };
         let bytes = match answers {
-            Withheld::Included => file.bytes.clone(),
+            Withheld::Included => file.bytes.to_vec(),
             Withheld::Withheld => mlsys_lesson::withheld(lesson).into_bytes(),
         };
         packed.insert(path.clone(), bytes);

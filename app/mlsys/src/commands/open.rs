@@ -95,7 +95,7 @@ pub fn start(
     preview: Option<Follow>,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
-    let course = context.library()?.course_in(&context.languages, context.console)?;
+    let course = context.library()?.outline(&context.languages, context.console)?;
     let themes = context.paths.as_ref().ok().map(|paths| paths.themes());
     let options = mlsys_tui::Options {
         appearance: appearance(context.display.theme.as_deref(), themes.as_deref(), &|name| {

@@ -50,7 +50,7 @@ fn packing_is_lossless_and_deterministic() {
     assert_eq!(packed(&files), bytes);
     let archive = read(&bytes, "x.tar.gz").unwrap();
     let back: BTreeMap<String, Vec<u8>> =
-        archive.iter().map(|(path, file)| (path.clone(), file.bytes.clone())).collect();
+        archive.iter().map(|(path, file)| (path.clone(), file.bytes.to_vec())).collect();
     assert_eq!(back, files);
     assert_eq!(archive["gpu/warps.md"].name, "x.tar.gz/gpu/warps.md");
     // The bytes themselves are part of the promise: another machine gives them, too.

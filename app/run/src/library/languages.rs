@@ -41,6 +41,15 @@ impl Languages {
         Some(translations.swap_remove(at).1)
     }
 
+    /// Whether a lesson of a course is translated into one of them.
+    pub fn translate_some(&self, files: &CourseFiles) -> bool {
+        files.keys().filter_map(|path| translated(path)).any(|(_, language)| self.reads(language))
+    }
+
+    fn reads(&self, language: &str) -> bool {
+        self.0.iter().any(|wanted| language.eq_ignore_ascii_case(wanted))
+    }
+
     /// A lesson in the reader's language, if its folder has a translation. An invalid one is left out with a warning.
     pub fn translate(&self, lesson: Lesson, files: &CourseFiles, console: &mut Console) -> Lesson {
         if self.0.is_empty() {

@@ -40,7 +40,7 @@ fn opened_again(app: &App) -> Bench {
         return with_lab_page(&words[2], &set);
     }
     let mut bench = Bench::new((120, 40));
-    let lesson = bench.app.course.lessons[0].clone();
+    let lesson = bench.app.course.lessons[0].lesson().clone();
     assert_eq!(words[1..3], ["open".to_owned(), lesson.front.id.to_string()]);
     bench.app.open_at(lesson, &settings::for_knobs(&set).unwrap()).unwrap();
     for device in given(&words, "--device") {
@@ -127,7 +127,7 @@ fn y_copies_and_shows_the_line() {
 fn impossible_knobs_are_refused() {
     let turn = |pair: &str| {
         let mut bench = Bench::new((120, 40));
-        let lesson = bench.app.course.lessons[0].clone();
+        let lesson = bench.app.course.lessons[0].lesson().clone();
         let turns = settings::for_knobs(&[pair.to_owned()]).unwrap();
         bench.app.open_at(lesson, &turns).unwrap_err().to_string()
     };

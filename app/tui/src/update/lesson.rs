@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mlsys_lesson::{Answer, Asked, Block, Course, Event, Lesson, PredictKind};
+use mlsys_lesson::{Answer, Asked, Block, Event, Lesson, Outline, PredictKind};
 use mlsys_run::settings::KnobTurn;
 
 use crate::answer::AnswerError;
@@ -237,17 +237,18 @@ impl App {
     }
 
     pub(super) fn open_chosen(&mut self) {
-        if let Some(lesson) = self.course.lessons.get(self.course.chosen).cloned() {
+        if let Some(listed) = self.course.lessons.get(self.course.chosen) {
+            let lesson = Arc::clone(listed.lesson());
             self.enter_lesson(lesson);
             self.start_instant();
         }
     }
 
     /// Puts the lessons of a course, by its modules, on the course page.
-    pub fn take_course(&mut self, course: &Course) {
+    pub fn take_course(&mut self, course: &Outline) {
         self.course.title.clone_from(&course.title);
-        self.course.modules = course.modules().to_vec();
-        self.course.lessons = course.lessons().iter().cloned().map(Arc::new).collect();
+        self.course.modules.clone_from(&course.modules);
+        self.course.lessons.clone_from(&course.lessons);
     }
 
     /// Opens a lesson where the learner left it.

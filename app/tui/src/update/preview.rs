@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mlsys_lesson::{Block, Knob, Lesson, Setting};
+use mlsys_lesson::{Block, Knob, Lesson, ListedLesson, Setting};
 
 use crate::editor::Subject;
 use crate::list::FieldPurpose;
@@ -33,10 +33,11 @@ impl App {
         let id = lesson.front.id.to_string();
         self.course.sources.insert(id.clone(), preview.file.clone());
         let ids = [Some(&lesson.front.id), before.as_ref()];
+        let listed = Arc::new(ListedLesson::from(Arc::clone(&lesson)));
         let mut lessons = self.course.lessons.iter_mut();
         match lessons.find(|known| ids.contains(&Some(&known.front.id))) {
-            Some(place) => *place = Arc::clone(&lesson),
-            None => self.course.lessons.push(Arc::clone(&lesson)),
+            Some(place) => *place = listed,
+            None => self.course.lessons.push(listed),
         }
         let is_open = self.page.as_ref().map(|page| &page.lesson.front.id) == before.as_ref();
         match before {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use mlsys_lesson::{Lesson, State};
+use mlsys_lesson::{ListedLesson, State};
 use ratatui::prelude::*;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -72,8 +72,9 @@ pub fn shown(app: &App, area: Rect) -> Vec<(Line<'static>, Option<usize>)> {
 fn heading(app: &App, title: &str, range: Range<usize>, width: usize) -> Line<'static> {
     let theme = app.theme();
     let lessons = app.course.lessons_in(&range);
-    let is_done =
-        |lesson: &&Arc<Lesson>| app.course.progress.summary(lesson).state == State::Completed;
+    let is_done = |lesson: &&Arc<ListedLesson>| {
+        app.course.progress.state(&lesson.front.id) == State::Completed
+    };
     let done = lessons.iter().filter(is_done).count();
     let minutes: u32 = lessons.iter().map(|lesson| lesson.front.minutes).sum();
     let facts = format!("{done} of {} done {minutes:>5} min ", lessons.len());
@@ -102,7 +103,7 @@ fn shortened(text: &str, room: usize, app: &App) -> String {
     short + app.glyphs().ellipsis
 }
 
-fn row(app: &App, index: usize, lesson: &Lesson, width: usize) -> Line<'static> {
+fn row(app: &App, index: usize, lesson: &ListedLesson, width: usize) -> Line<'static> {
     let theme = app.theme();
     let glyphs = app.glyphs();
     let marked = index == app.course.chosen;
@@ -120,9 +121,9 @@ fn row(app: &App, index: usize, lesson: &Lesson, width: usize) -> Line<'static> 
     ])
 }
 
-fn sign(app: &App, lesson: &Lesson) -> (&'static str, Style) {
+fn sign(app: &App, lesson: &ListedLesson) -> (&'static str, Style) {
     let theme = app.theme();
-    match app.course.progress.summary(lesson).state {
+    match app.course.progress.state(&lesson.front.id) {
         State::New => (app.glyphs().open, theme.dim),
         State::Started => (app.glyphs().running, theme.warn),
         State::Completed => (app.glyphs().right, theme.good),
@@ -136,7 +137,7 @@ fn draw_details(app: &App, area: Rect, buffer: &mut Buffer) {
         return;
     };
     let front = &lesson.front;
-    let summary = app.course.progress.summary(lesson);
+    let summary = app.course.progress.summary(lesson.lesson());
     let word = match summary.state {
         State::New => "not begun",
         State::Started => "begun",

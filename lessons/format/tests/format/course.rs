@@ -49,7 +49,7 @@ fn text(id: &str, requires: &[&str]) -> String {
 
 fn course(files: &[(&str, &str)]) -> ParsedCourse {
     let file = |(path, text): &(&str, &str)| {
-        let file = CourseFile { name: format!("c/{path}"), bytes: text.as_bytes().to_vec() };
+        let file = CourseFile { name: format!("c/{path}"), bytes: text.as_bytes().to_vec().into() };
         ((*path).to_owned(), file)
     };
     read_course(&files.iter().map(file).collect(), &registry())

@@ -9,7 +9,7 @@ use mlsys_lesson::{
 use crate::support::{cases, with_body};
 
 fn labs() -> Registry {
-    Registry::new(mlsys_analytic::labs().unwrap())
+    Registry::on_demand(mlsys_analytic::labs())
 }
 
 const REVERSE: &str = include_str!("../lessons/reverse.md");

@@ -8,7 +8,7 @@ use mlsys_lab::schema::{Draw, Type};
 use mlsys_lab::{RunData, Schema, Value};
 
 use self::well_formed::well_formed;
-use crate::run::{lab, ran};
+use crate::run::{REGISTRY, lab, ran};
 
 /// Settings that together meet every `when` of every lab, in addition to the defaults.
 const CASES: &str = include_str!("contract/cases.txt");
@@ -34,8 +34,7 @@ pub(crate) fn columns(column: &'static str) -> Vec<&'static str> {
 
 /// Every lab as it is, and the cases of the table.
 fn cases() -> Vec<(String, Vec<&'static str>)> {
-    let labs = mlsys_analytic::labs().expect("every schema reads");
-    let defaults = labs.iter().map(|lab| (lab.schema().kind.clone(), Vec::new()));
+    let defaults = REGISTRY.iter().map(|lab| (lab.schema().kind.clone(), Vec::new()));
     let others = lines(CASES).map(|[kind, set]| (kind.to_owned(), columns(set)));
     defaults.chain(others).collect()
 }
@@ -66,7 +65,7 @@ fn reported_metrics_are_declared_and_finite() {
 
 #[test]
 fn unconditional_metrics_are_reported() {
-    for lab in mlsys_analytic::labs().expect("every schema reads") {
+    for lab in REGISTRY.iter() {
         let schema = lab.schema();
         let data = ran(&schema.kind, &[""; 0]);
         for metric in schema.metrics.iter().filter(|metric| metric.when.is_none()) {
@@ -91,7 +90,7 @@ fn metrics_follow_their_conditions() {
             || (schema.kind == "graph" && begins("burn_"))
             || (schema.kind == "lowering" && (begins("compile_seconds") || begins("max_")))
     };
-    for lab in mlsys_analytic::labs().expect("every schema reads") {
+    for lab in REGISTRY.iter() {
         let schema = lab.schema();
         let metrics = schema.metrics.iter().filter(|m| m.when.is_some());
         for metric in metrics.filter(|m| !joined(schema, &m.name)) {
@@ -134,10 +133,9 @@ fn panels_get_well_formed_pictures() {
 
 #[test]
 fn kinds_are_distinct_and_say_what_a_learner_must_know() {
-    let labs = mlsys_analytic::labs().expect("every schema reads");
-    let kinds: BTreeSet<&str> = labs.iter().map(|lab| lab.schema().kind.as_str()).collect();
-    assert_eq!(kinds.len(), labs.len());
-    for lab in &labs {
+    let kinds: BTreeSet<&str> = REGISTRY.iter().map(|lab| lab.schema().kind.as_str()).collect();
+    assert_eq!(kinds.len(), REGISTRY.iter().count());
+    for lab in REGISTRY.iter() {
         let schema = lab.schema();
         assert!(!schema.is_live(), "{} answers at once", schema.kind);
         assert!(schema.formula.is_some(), "{} has no formula", schema.kind);

@@ -5,8 +5,8 @@ use std::sync::{Arc, LazyLock};
 use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::{DeviceId, Lab, LabError, Params, Registry, Run, RunData, Settings, Tables};
 
-static REGISTRY: LazyLock<Registry> =
-    LazyLock::new(|| Registry::new(mlsys_analytic::labs().expect("every schema reads")));
+pub(crate) static REGISTRY: LazyLock<Registry> =
+    LazyLock::new(|| Registry::on_demand(mlsys_analytic::labs()));
 
 pub(crate) fn lab(kind: &str) -> &'static dyn Lab {
     REGISTRY.find(kind).expect("a kind of this crate")

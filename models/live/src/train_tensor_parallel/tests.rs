@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use burn::tensor::Device;
-use mlsys_analytic::labs;
 use mlsys_distributed::model::{self, Model};
 use mlsys_distributed::reference::relative_difference;
 use mlsys_distributed::worker_pool::{WorkerContext, WorkerPool, timeout};
@@ -89,13 +88,9 @@ fn collectives_of_a_layer_are_those_of_the_analytic_lab() {
 }
 
 fn analytic(sequence: bool) -> RunData {
-    let labs = labs().unwrap();
-    let lab = labs.iter().find(|lab| lab.schema().kind == "tensor-parallel").unwrap();
+    let lab = mlsys_analytic::lab("tensor-parallel").unwrap();
     let sequence = format!("sequence_parallel={sequence}");
-    run(
-        lab.as_ref(),
-        &["ranks=4", "hidden=64", "sequence=32", "batch=2", "bytes_per_element=4", &sequence],
-    )
+    run(&lab, &["ranks=4", "hidden=64", "sequence=32", "batch=2", "bytes_per_element=4", &sequence])
 }
 
 #[test]

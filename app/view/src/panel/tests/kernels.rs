@@ -8,7 +8,7 @@ use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::frame::Frame;
 use mlsys_lab::frame::kernel::Kernel;
 use mlsys_lab::report::RunData;
-use mlsys_lab::{DeviceId, Params, Run, Settings, Tables};
+use mlsys_lab::{DeviceId, Params, Registry, Run, Settings, Tables};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -29,8 +29,8 @@ const SCREENS: [(&str, (u16, u16), ColorDepth, GlyphSet); 3] = [
 
 /// What lab `kernel` sends for a panel.
 fn sent(panel: &str, settings: &[&str]) -> Kernel {
-    let labs = mlsys_analytic::labs().unwrap();
-    let lab = labs.iter().find(|lab| lab.schema().kind == "kernel").unwrap();
+    let labs = Registry::on_demand(mlsys_analytic::labs());
+    let lab = labs.find("kernel").unwrap();
     let settings = Settings::from_pairs(settings.iter().copied()).unwrap();
     let mut data = RunData::default();
     let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None).unwrap();

@@ -1,0 +1,79 @@
+//! A course as its page lists it: the front matter of all lessons, and each lesson once it is opened.
+
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+use super::{COURSE_FILE, Course, CourseFiles, Module};
+use crate::model::{CourseId, FrontMatter, Lesson, ListedModule};
+use crate::parse::{front_matter, manifest_draft, parse_bytes};
+
+#[derive(Debug)]
+pub struct Outline {
+    pub id: CourseId,
+    pub title: String,
+    pub modules: Vec<Module>,
+    pub lessons: Vec<Arc<ListedLesson>>,
+}
+
+/// A lesson of a course, read when it is first asked for.
+pub struct ListedLesson {
+    pub front: FrontMatter,
+    lesson: LazyLock<Arc<Lesson>, Read>,
+}
+
+type Read = Box<dyn FnOnce() -> Arc<Lesson> + Send>;
+
+impl ListedLesson {
+    pub fn lesson(&self) -> &Arc<Lesson> {
+        &self.lesson
+    }
+}
+
+impl fmt::Debug for ListedLesson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ListedLesson").field(&self.front.id).finish()
+    }
+}
+
+impl From<Arc<Lesson>> for ListedLesson {
+    fn from(lesson: Arc<Lesson>) -> Self {
+        let front = lesson.front.clone();
+        Self { front, lesson: LazyLock::new(Box::new(|| lesson)) }
+    }
+}
+
+impl From<Course> for Outline {
+    fn from(course: Course) -> Self {
+        let Course { id, title, modules, lessons, .. } = course;
+        let listed = |lesson| Arc::new(ListedLesson::from(Arc::new(lesson)));
+        Self { id, title, modules, lessons: lessons.into_iter().map(listed).collect() }
+    }
+}
+
+impl Outline {
+    /// The outline of a course that is compiled in, whose lessons a test reads; none if `course.toml` or front matter
+    /// has an error.
+    pub fn of_sound(files: &CourseFiles) -> Option<Self> {
+        let file = files.get(COURSE_FILE)?;
+        let (manifest, _) = manifest_draft(&file.name, &file.bytes);
+        let manifest = manifest?;
+        let mut lessons = Vec::new();
+        let mut modules = Vec::new();
+        for ListedModule { id, title, about, lessons: listed } in manifest.modules {
+            let first = lessons.len();
+            for listed in listed {
+                let file = files.get(&ListedModule::path_of(&listed.value))?.clone();
+                let front = front_matter(&file.name, &file.bytes)?;
+                #[expect(clippy::expect_used, reason = "compiled in and read by a test")]
+                let read = move || {
+                    let read = parse_bytes(&file.name, &file.bytes).lesson;
+                    Arc::new(read.expect("a lesson of a sound course reads"))
+                };
+                let lesson = LazyLock::new(Box::new(read) as Read);
+                lessons.push(Arc::new(ListedLesson { front, lesson }));
+            }
+            modules.push(Module { id, title, about, lessons: first..lessons.len() });
+        }
+        Some(Self { id: manifest.id, title: manifest.title, modules, lessons })
+    }
+}
