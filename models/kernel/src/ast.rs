@@ -8,6 +8,7 @@ use crate::types::{Access, Scalar};
 #[derive(Debug, Default)]
 pub(super) struct Unit {
     pub(super) functions: Vec<Function>,
+    /// Constants, and arrays in shared memory, outside of functions.
     pub(super) constants: Vec<Declaration>,
     /// The text again from its tokens.
     pub(super) text: String,
@@ -36,13 +37,22 @@ pub(super) struct Param {
     pub(super) name: String,
     pub(super) place: Place,
     pub(super) ty: TypeName,
+    /// What it is where a call does not say.
+    pub(super) default: Option<Expr>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Base {
+    Void,
+    Scalar(Scalar),
+    /// The type of its first value.
+    Auto,
 }
 
 /// A type as it is written, with at most one star.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TypeName {
-    /// None for void.
-    pub(super) scalar: Option<Scalar>,
+    pub(super) base: Base,
     /// Of the number, or of what is pointed to.
     pub(super) access: Access,
     /// Of the pointer itself, if it is one.
@@ -115,7 +125,11 @@ pub(super) struct Expr {
 
 #[derive(Debug)]
 pub(super) enum ExprKind {
-    Integer { value: u64, suffix: Suffix, base: u32 },
+    Integer {
+        value: u64,
+        suffix: Suffix,
+        base: u32,
+    },
     Float(f32),
     Double(f64),
     Bool(bool),
@@ -133,9 +147,16 @@ pub(super) enum ExprKind {
     // With the operation of a compound assignment.
     Assign(Option<Operation>, Box<Expr>, Box<Expr>),
     // `++` and `--`.
-    Step { operation: Operation, yields: YieldedValue, target: Box<Expr> },
+    Step {
+        operation: Operation,
+        yields: YieldedValue,
+        target: Box<Expr>,
+    },
     Cast(TypeName, Box<Expr>),
     SizeOf(TypeName),
+    SizeOfValue(Box<Expr>),
+    /// `printf` and `assert`: their arguments are evaluated.
+    Ignored(Vec<Expr>),
 }
 
 /// An operator of two operands that are both always evaluated.

@@ -43,8 +43,10 @@ enum Number {
 
 /// What is known while one function is walked through.
 #[derive(Default)]
-struct Checker {
+struct Checker<'u> {
     functions: Vec<Function>,
+    /// Of each function, the values of arguments that a call may leave out.
+    defaults: Vec<Vec<Option<&'u ast::Expr>>>,
     shared: Vec<Shared>,
     static_bytes: u32,
     scopes: Vec<BTreeMap<String, Meaning>>,
@@ -64,7 +66,7 @@ pub(super) fn check(unit: &Unit) -> Result<Program, Vec<Diagnostic>> {
     for declaration in &unit.constants {
         for name in &declaration.names {
             // The complaint is kept; the next name is looked at all the same.
-            let _ = checker.global_constant(name);
+            let _ = checker.global(declaration.storage, name);
         }
     }
     let mut kernel = None;
@@ -75,6 +77,8 @@ pub(super) fn check(unit: &Unit) -> Result<Program, Vec<Diagnostic>> {
             checker.complain(function.place, message, "rename one of them");
         }
         checker.function(function);
+        let defaults = function.params.iter().map(|param| param.default.as_ref());
+        checker.defaults.push(defaults.collect());
         if function.role == Role::Kernel {
             if kernel.is_some() {
                 let message = "a second kernel: there is one __global__ function";
@@ -112,7 +116,7 @@ fn arguments(function: &Function) -> Vec<Param> {
     params.map(|variable| Param { name: variable.name.clone(), ty: variable.ty }).collect()
 }
 
-impl Checker {
+impl Checker<'_> {
     fn complain(&mut self, place: Place, message: impl Into<String>, help: impl Into<String>) {
         self.diagnostics.push(Diagnostic::new(place, message, help));
     }
@@ -156,7 +160,7 @@ fn known(expr: &Expr) -> Option<i64> {
     if let crate::typed_ast::Kind::Whole(value) = expr.kind { Some(value) } else { None }
 }
 
-impl Checker {
+impl Checker<'_> {
     pub(super) fn function(&mut self, function: &ast::Function) {
         self.name.clone_from(&function.name);
         self.result = Type::Void;
@@ -219,7 +223,7 @@ pub(super) fn returns(statement: &Statement) -> bool {
     }
 }
 
-impl Checker {
+impl Checker<'_> {
     pub(super) fn statements(&mut self, statements: &[Statement]) -> Vec<Stmt> {
         let mut out = Vec::new();
         for statement in statements {

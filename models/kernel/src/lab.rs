@@ -224,6 +224,11 @@ impl Job {
                 ));
             }
         };
+        let source = match params.get("kernel").and_then(Value::as_str) {
+            // Behind the text, so that every line keeps its number.
+            Some(name) => format!("{source}\n#pragma kernel {name}\n"),
+            None => source,
+        };
         let parsed = Kernel::parse(&file, &source);
         let kernel = parsed.map_err(|refused| LabError::Expression {
             param: "source".into(),

@@ -64,7 +64,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Reads a kernel's text; `file` is the name it goes by in complaints.
+    /// Reads a kernel's text; `file` is the name it goes by in complaints. Of several kernels `#pragma kernel NAME` chooses.
     ///
     /// # Errors
     /// Everything in the text that is not of the language, with its places.

@@ -15,6 +15,8 @@ pub(crate) enum Family {
     Any,
     /// Unsigned in, int out.
     Bits,
+    /// It takes the one type of [`Math::reinterprets`].
+    Exact,
 }
 
 /// Makes the functions of a table with a row each: the function, its name in C, the methods of f32 and f64 that compute
@@ -167,6 +169,13 @@ functions! {
         Clz "__clz" Bits "i32(countLeadingZeros(#x))";
         Ffs "__ffs" Bits "i32(firstTrailingBit(#x) + 1)";
         Brev "__brev" Bits "reverseBits(#x)";
+        // The same bits as another type.
+        IntAsFloat "__int_as_float" Exact "bitcast<f32>(#x)";
+        UnsignedAsFloat "__uint_as_float" Exact "bitcast<f32>(#x)";
+        FloatAsInt "__float_as_int" Exact "bitcast<i32>(#x)";
+        FloatAsUnsigned "__float_as_uint" Exact "bitcast<u32>(#x)";
+        LongAsDouble "__longlong_as_double" Exact "#x";
+        DoubleAsLong "__double_as_longlong" Exact "#x";
     }
 }
 
@@ -183,8 +192,25 @@ impl Math {
         }
     }
 
+    /// The type that it takes, if it takes one only, and the type of its value.
+    pub(crate) fn reinterprets(self) -> Option<[Scalar; 2]> {
+        use Scalar::{Double, Float, Int, Long, Unsigned};
+        let known = [
+            (Self::IntAsFloat, [Int, Float]),
+            (Self::UnsignedAsFloat, [Unsigned, Float]),
+            (Self::FloatAsInt, [Float, Int]),
+            (Self::FloatAsUnsigned, [Float, Unsigned]),
+            (Self::LongAsDouble, [Long, Double]),
+            (Self::DoubleAsLong, [Double, Long]),
+        ];
+        known.into_iter().find(|(math, _)| *math == self).map(|(_, types)| types)
+    }
+
     /// The type of its value, of arguments of a type.
     pub(crate) fn result(self, of: Scalar) -> Scalar {
+        if let Some([_, to]) = self.reinterprets() {
+            return to;
+        }
         if matches!(self, Self::IsNan | Self::IsInf) {
             Scalar::Bool
         } else if matches!(self, Self::Popc | Self::Clz | Self::Ffs) {

@@ -1,12 +1,17 @@
 //! Walking over tokens: what the parts of the parser share, and types.
 
 mod expression;
+mod item;
+mod items;
+mod select;
 mod statement;
+mod switch;
+mod template;
+mod type_name;
 
 use crate::ast::{TypeName, Unit};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::lexer::{Lexeme, Token, regenerated, tokens};
-use crate::types::{Access, Scalar};
+use crate::lexer::{Lexeme, Token, Tokens, regenerated};
 use std::collections::BTreeMap;
 
 /// How deep brackets, blocks and operators may nest, so that no text exhausts the stack.
@@ -23,16 +28,32 @@ pub(super) struct Parser {
     depth: u32,
     /// Names that are declared, and whether each is a function's.
     declared: BTreeMap<String, bool>,
+    /// Names for types.
+    types: BTreeMap<String, TypeName>,
+    /// Tokens that a second compiler is given other words for, by their number.
+    rewritten: BTreeMap<usize, &'static str>,
+    /// Whether a text counts as true, as in `assert(x > 0 && "x")`.
+    in_ignored: bool,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
 /// Reads a text; all that is wrong with it at once.
 pub(crate) fn parse(text: &str) -> Result<Unit, Vec<Diagnostic>> {
-    let (tokens, diagnostics) = tokens(text);
-    let mut parser = Parser { tokens, at: 0, depth: 0, declared: BTreeMap::new(), diagnostics };
+    let Tokens { list, choice, mut diagnostics } = Tokens::of(text);
+    let tokens = select::selected(list, &choice, &mut diagnostics);
+    let mut parser = Parser {
+        tokens,
+        at: 0,
+        depth: 0,
+        declared: BTreeMap::new(),
+        types: BTreeMap::new(),
+        rewritten: BTreeMap::new(),
+        in_ignored: false,
+        diagnostics,
+    };
     let mut unit = parser.unit();
     parser.declared.extend(unit.functions.iter().map(|function| (function.name.clone(), true)));
-    unit.text = regenerated(&parser.tokens, &parser.declared);
+    unit.text = regenerated(&parser.tokens, &parser.declared, &parser.rewritten);
     if parser.diagnostics.is_empty() { Ok(unit) } else { Err(parser.diagnostics) }
 }
 
@@ -146,89 +167,10 @@ impl Parser {
         }
         self.refuse(format!("the name of {of} is missing; here is {token}"), "")
     }
-
-    pub(super) fn at_type(&self) -> bool {
-        matches!(self.token(), Token::Name(name) if is_in(TYPE_WORDS, name))
-    }
-
-    /// A type's words, without a star.
-    pub(super) fn plain_type(&mut self) -> Parsed<TypeName> {
-        let place = self.place();
-        let mut access = Access::Mutable;
-        let mut words: Vec<String> = Vec::new();
-        while let Token::Name(word) = self.token() {
-            match word.as_str() {
-                "const" | "constexpr" => access = Access::Constant,
-                // Every access reaches memory here anyway.
-                "volatile" => {}
-                word if is_in(TYPE_WORDS, word) => words.push(word.to_owned()),
-                _ => break,
-            }
-            self.advance();
-        }
-        words.sort();
-        let scalar = match words.join(" ").as_str() {
-            "void" => None,
-            "bool" => Some(Scalar::Bool),
-            "int" | "signed" | "int signed" => Some(Scalar::Int),
-            "unsigned" | "int unsigned" => Some(Scalar::Unsigned),
-            "long long" | "int long long" | "long long signed" => Some(Scalar::Long),
-            "long long unsigned" | "int long long unsigned" | "size_t" => {
-                Some(Scalar::UnsignedLong)
-            }
-            "float" => Some(Scalar::Float),
-            "double" => Some(Scalar::Double),
-            "long" | "int long" | "long unsigned" | "int long unsigned" => {
-                let message = "long has 32 bits on some systems and 64 on others";
-                self.complain(place, message, "write int or long long");
-                return Err(Reported);
-            }
-            other => {
-                let message = match other {
-                    "" => format!("a type is missing; here is {}", self.token()),
-                    other => format!("the type '{other}' is not part of this"),
-                };
-                self.complain(place, message, "the types are int, unsigned, long long, float, double, bool and pointers to them");
-                return Err(Reported);
-            }
-        };
-        Ok(TypeName { scalar, access, pointer: None })
-    }
-
-    pub(super) fn whole_type(&mut self) -> Parsed<TypeName> {
-        let plain = self.plain_type()?;
-        self.stars(plain)
-    }
-
-    /// Stars and what may stand behind them.
-    pub(super) fn stars(&mut self, mut ty: TypeName) -> Parsed<TypeName> {
-        while self.is("*") || self.is("&") || self.is("&&") {
-            if !self.is("*") {
-                return self.refuse("references are not part of this", "pass a pointer: float *x");
-            }
-            if ty.pointer.is_some() {
-                return self.refuse(
-                    "pointers to pointers are not part of this",
-                    "keep rows side by side in one array: a[y * width + x]",
-                );
-            }
-            self.advance();
-            ty.pointer = Some(Access::Mutable);
-            while let Token::Name(word) = self.token() {
-                match word.as_str() {
-                    "const" => ty.pointer = Some(Access::Constant),
-                    "__restrict__" | "__restrict" | "volatile" => {}
-                    _ => break,
-                }
-                self.advance();
-            }
-        }
-        Ok(ty)
-    }
 }
 
 const TYPE_WORDS: &str = "void bool int unsigned signed long float double const constexpr volatile size_t char short \
-                          auto float4 float2";
+                          auto float4 float2 register typename";
 
 const KEYWORDS: &str = "if else for while do break continue return true false sizeof switch case goto struct class \
                         template typedef using namespace enum union";

@@ -8,7 +8,7 @@ use crate::diagnostic::Place;
 use crate::typed_ast::{Comparison, CompoundOp, Expr, Kind, Operation, Target, YieldedValue};
 use crate::types::{Access, Scalar, Type};
 
-impl Checker {
+impl Checker<'_> {
     pub(super) fn assign(
         &mut self,
         operator: Option<Operation>,

@@ -9,7 +9,7 @@ use crate::typed_ast::{Atomic, Expr, Kind, Shuffle, Vote};
 use crate::types::{Access, Scalar, Type};
 use mlsys_lab::nearest::nearest;
 
-impl Checker {
+impl Checker<'_> {
     pub(super) fn call(
         &mut self,
         name: &str,
@@ -86,7 +86,10 @@ impl Checker {
         let wanted: Vec<Type> =
             function.variables.iter().take(function.params).map(|variable| variable.ty).collect();
         self.height = self.height.max(height + 1);
-        if wanted.len() != arguments.len() {
+        let defaults = self.defaults.get(index).map_or(&[][..], Vec::as_slice);
+        let left_out = defaults.get(arguments.len()..).unwrap_or(&[]);
+        let left_out: Vec<&ast::Expr> = left_out.iter().copied().flatten().collect();
+        if wanted.len() != arguments.len() + left_out.len() {
             return self.refuse(
                 place,
                 format!("{name} takes {} arguments, here are {}", wanted.len(), arguments.len()),
@@ -94,9 +97,16 @@ impl Checker {
             );
         }
         let mut values = Vec::new();
-        for (argument, ty) in arguments.iter().zip(wanted) {
+        for (argument, ty) in arguments.iter().zip(&wanted) {
             let value = self.value(argument)?;
-            values.push(self.convert(value, ty)?);
+            values.push(self.convert(value, *ty)?);
+        }
+        for (default, ty) in left_out.into_iter().zip(&wanted[arguments.len()..]) {
+            // A default knows no names of the function that calls.
+            let inner = self.scopes.split_off(1);
+            let value = self.value(default);
+            self.scopes.extend(inner);
+            values.push(self.convert(value?, *ty)?);
         }
         Ok(Expr { place, ty: result, kind: Kind::Call(index, values) })
     }
@@ -161,6 +171,7 @@ impl Checker {
             Family::Overloaded => Scalar::Double,
             Family::Any => common_type,
             Family::Bits => Scalar::Unsigned,
+            Family::Exact => math.reinterprets().map_or(common_type, |[takes, _]| takes),
         };
         if family == Family::Bits && common_type != Scalar::Int && common_type != Scalar::Unsigned {
             let message = format!("{name} takes 32 bits, this is a {common_type}");
@@ -170,7 +181,30 @@ impl Checker {
         for value in values {
             arguments.push(self.convert(value, Type::Scalar(of))?);
         }
-        Ok(Expr { place, ty: Type::Scalar(math.result(of)), kind: Kind::Math(math, arguments) })
+        let ty = Type::Scalar(math.result(of));
+        let known = arguments.first().and_then(|value| math.reinterprets().zip(bits(value)));
+        if let Some(([_, to], bits)) = known {
+            let kind = match to {
+                Scalar::Float => Kind::Real(f64::from(f32::from_bits(bits as u32))),
+                Scalar::Double => Kind::Real(f64::from_bits(bits)),
+                Scalar::Int => Kind::Whole(i64::from(bits as u32 as i32)),
+                Scalar::Bool | Scalar::Unsigned | Scalar::Long | Scalar::UnsignedLong => {
+                    Kind::Whole(bits as i64)
+                }
+            };
+            return Ok(Expr { place, ty, kind });
+        }
+        Ok(Expr { place, ty, kind: Kind::Math(math, arguments) })
+    }
+}
+
+/// The bits of a number that is known.
+fn bits(value: &Expr) -> Option<u64> {
+    match (&value.kind, value.ty.scalar()?) {
+        (Kind::Whole(value), scalar) if !scalar.is_real() => Some(*value as u64),
+        (Kind::Real(value), Scalar::Float) => Some(u64::from((*value as f32).to_bits())),
+        (Kind::Real(value), Scalar::Double) => Some(value.to_bits()),
+        _ => None,
     }
 }
 
@@ -220,7 +254,7 @@ const BUILTINS: [(&str, Builtin); 19] = {
     ]
 };
 
-impl Checker {
+impl Checker<'_> {
     fn mask(&mut self, value: Expr) -> Checked<Expr> {
         self.convert(value, Type::Scalar(Scalar::Unsigned))
     }

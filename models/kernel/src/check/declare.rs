@@ -1,7 +1,7 @@
 //! Functions, arguments, variables, arrays and constants; elements and addresses.
 
 use crate::ast;
-use crate::ast::{Declaration, Declarator, ExprKind, Initial, Storage, TypeName};
+use crate::ast::{Base, Declaration, Declarator, ExprKind, Initial, Storage, TypeName};
 use crate::check::fold::{arithmetic, converted, loaded, scaled};
 use crate::check::{
     Checked, Checker, MOST_LOCAL, MOST_STATIC_SHARED, Meaning, Number, Reported, known,
@@ -10,14 +10,19 @@ use crate::diagnostic::Place;
 use crate::typed_ast::{Expr, Index, Kind, Operation, Shared, Stmt, StmtKind, Variable};
 use crate::types::{Access, Extents, Scalar, Type};
 
-impl Checker {
+impl Checker<'_> {
     /// A written type as the type of something that is no array.
     pub(super) fn type_of(&mut self, ty: TypeName, place: Place, of: &str) -> Checked<Type> {
-        match (ty.scalar, ty.pointer) {
-            (Some(scalar), None) => Ok(Type::Scalar(scalar)),
-            (Some(to), Some(_)) => Ok(Type::Pointer { to, access: ty.access }),
-            (None, None) => Ok(Type::Void),
-            (None, Some(_)) => self.refuse(
+        match (ty.base, ty.pointer) {
+            (Base::Scalar(scalar), None) => Ok(Type::Scalar(scalar)),
+            (Base::Scalar(to), Some(_)) => Ok(Type::Pointer { to, access: ty.access }),
+            (Base::Void, None) => Ok(Type::Void),
+            (Base::Auto, _) => self.refuse(
+                place,
+                format!("auto stands for no type as {of}"),
+                "write the type; auto x = value; takes that of the value",
+            ),
+            (Base::Void, Some(_)) => self.refuse(
                 place,
                 format!("void* is not part of this as {of}"),
                 "point to what is there: float *",
@@ -45,7 +50,10 @@ impl Checker {
                 Ok(None) => {}
                 Err(Reported) => {
                     if self.scopes.last().is_some_and(|scope| !scope.contains_key(&name.name)) {
-                        let scalar = name.ty.scalar.unwrap_or(Scalar::Int);
+                        let scalar = match name.ty.base {
+                            Base::Scalar(scalar) => scalar,
+                            Base::Void | Base::Auto => Scalar::Int,
+                        };
                         let ty = if name.extents.is_empty() && name.ty.pointer.is_none() {
                             Type::Scalar(scalar)
                         } else {
@@ -61,8 +69,11 @@ impl Checker {
 
     fn declarator(&mut self, storage: Storage, name: &Declarator) -> Checked<Option<StmtKind>> {
         let place = name.place;
+        if name.ty.base == Base::Auto {
+            return self.deduced(storage, name).map(Some);
+        }
         let base = self.type_of(name.ty, place, "a variable")?;
-        let Some(scalar) = name.ty.scalar.filter(|_| base != Type::Void) else {
+        let Some(scalar) = base.element() else {
             let message = format!("'{}' has no type", name.name);
             return self.refuse(place, message, "void is no variable's type");
         };
@@ -126,6 +137,28 @@ impl Checker {
                 Ok(Some(StmtKind::Fill(index, list)))
             }
         }
+    }
+
+    /// `auto x = value;`
+    fn deduced(&mut self, storage: Storage, name: &Declarator) -> Checked<StmtKind> {
+        let (Storage::Local, [], Some(Initial::Value(value))) =
+            (storage, name.extents.as_slice(), &name.initial)
+        else {
+            let message = format!("the type of '{}' is not known", name.name);
+            return self.refuse(
+                name.place,
+                message,
+                "auto takes it from a first value: auto x = 1;",
+            );
+        };
+        let value = self.value(value)?;
+        if name.ty.pointer.is_some() && !matches!(value.ty, Type::Pointer { .. }) {
+            let message = format!("a {} is no pointer", value.ty);
+            return self.refuse(value.place, message, "write auto without the star");
+        }
+        let index = self.local(name, value.ty)?;
+        self.variables[index].has_value = true;
+        Ok(StmtKind::Declare(index, Some(value)))
     }
 
     fn local(&mut self, name: &Declarator, ty: Type) -> Checked<Index> {
@@ -244,8 +277,16 @@ impl Checker {
         Ok(Some(Extents::new(&list)))
     }
 
+    /// What is declared outside of functions: constants, and dynamic shared memory.
+    pub(super) fn global(&mut self, storage: Storage, name: &Declarator) -> Checked<()> {
+        if storage == Storage::Local {
+            return self.global_constant(name);
+        }
+        self.declarator(storage, name).map(|_| ())
+    }
+
     /// `const int N = 4;` outside of functions.
-    pub(super) fn global_constant(&mut self, name: &Declarator) -> Checked<()> {
+    fn global_constant(&mut self, name: &Declarator) -> Checked<()> {
         let Some(Initial::Value(value)) = &name.initial else { return Err(Reported) };
         let ty = self.type_of(name.ty, name.place, "a constant")?;
         let value = self.value(value)?;
@@ -275,7 +316,7 @@ fn number(kind: &Kind) -> Option<Number> {
     }
 }
 
-impl Checker {
+impl Checker<'_> {
     /// The address of an element: `a[i]`, also of a row of an array of arrays.
     pub(super) fn element(&mut self, expr: &ast::Expr) -> Checked<Expr> {
         let ExprKind::Index(base, index) = &expr.kind else { return self.value(expr) };

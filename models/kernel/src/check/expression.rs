@@ -10,7 +10,7 @@ use crate::typed_ast::{Axis, Expr, Kind, Operation, Special};
 use crate::types::{Access, Scalar, Type};
 use mlsys_lab::nearest::nearest;
 
-impl Checker {
+impl Checker<'_> {
     /// An expression in value context: arrays decay to the address of their first element.
     pub(super) fn value(&mut self, expr: &ast::Expr) -> Checked<Expr> {
         let checked = self.expr(expr)?;
@@ -46,12 +46,27 @@ impl Checker {
             ExprKind::Name(name) => self.name(name, place),
             ExprKind::Member(of, member) => self.member(of, member, place),
             ExprKind::SizeOf(ty) => {
-                let bytes = match (ty.pointer, ty.scalar) {
-                    (Some(_), _) => 8,
-                    (None, Some(scalar)) => i64::from(scalar.bytes()),
-                    (None, None) => return self.refuse(place, "void has no size", ""),
-                };
-                scalar(Scalar::UnsignedLong, Kind::Whole(bytes))
+                let ty = self.type_of(*ty, place, "what sizeof takes")?;
+                self.size(ty, place)
+            }
+            ExprKind::SizeOfValue(value) => {
+                let ty = self.expr(value)?.ty;
+                self.size(ty, place)
+            }
+            ExprKind::Ignored(arguments) => {
+                let mut all: Option<Expr> = None;
+                for argument in arguments {
+                    let next = self.value(argument)?;
+                    all = Some(match all {
+                        None => next,
+                        Some(before) => {
+                            let ty = next.ty;
+                            Expr { place, ty, kind: Kind::Comma(Box::new(before), Box::new(next)) }
+                        }
+                    });
+                }
+                let zero = Expr { place, ty: Type::Scalar(Scalar::Int), kind: Kind::Whole(0) };
+                typed(Type::Void, Kind::Convert(Box::new(all.unwrap_or(zero))))
             }
             ExprKind::Index(..) => {
                 let element = self.element(expr)?;
@@ -91,6 +106,19 @@ impl Checker {
             }
             ExprKind::Call(name, arguments) => self.call(name, arguments, place),
         }
+    }
+
+    fn size(&mut self, ty: Type, place: Place) -> Checked<Expr> {
+        let bytes = match ty {
+            Type::Void => return self.refuse(place, "void has no size", ""),
+            Type::Pointer { .. } => 8,
+            Type::Scalar(scalar) => u64::from(scalar.bytes()),
+            Type::Array { of, extents, .. } => {
+                extents.elements().saturating_mul(of.bytes().into()).min(u64::from(u32::MAX))
+            }
+        };
+        let ty = Type::Scalar(Scalar::UnsignedLong);
+        Ok(Expr { place, ty, kind: Kind::Whole(bytes as i64) })
     }
 
     fn unary(&mut self, operator: Unary, operand: &ast::Expr, place: Place) -> Checked<Expr> {

@@ -258,6 +258,10 @@ impl Executor<'_> {
             (Math::Min | Math::Max | Math::Abs, _) if !scalar.is_real() => {
                 self.whole(of, scalar, into, a, b)
             }
+            _ if of.reinterprets().is_some() && scalar.is_wide() => {
+                self.wide2(into, a, a, |x, _| x);
+            }
+            _ if of.reinterprets().is_some() => self.narrow2(into, a, a, |x, _| x),
             (Math::Popc, _) => self.narrow2(into, a, a, |x, _| x.count_ones()),
             (Math::Clz, _) => self.narrow2(into, a, a, |x, _| x.leading_zeros()),
             (Math::Ffs, _) => {

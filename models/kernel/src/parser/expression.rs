@@ -9,11 +9,12 @@ use crate::typed_ast::{Operation, YieldedValue};
 /// How high an expression may be: a sum of more terms than this is written as several.
 const HIGHEST: u32 = 250;
 
-fn boxed(place: Place, kind: ExprKind) -> Expr {
+pub(super) fn boxed(place: Place, kind: ExprKind) -> Expr {
     let height = 1 + match &kind {
         ExprKind::Member(a, _)
         | ExprKind::Unary(_, a)
         | ExprKind::Cast(_, a)
+        | ExprKind::SizeOfValue(a)
         | ExprKind::Step { target: a, .. } => a.height,
         ExprKind::Index(a, b)
         | ExprKind::Binary(_, a, b)
@@ -22,7 +23,9 @@ fn boxed(place: Place, kind: ExprKind) -> Expr {
         | ExprKind::Comma(a, b)
         | ExprKind::Assign(_, a, b) => a.height.max(b.height),
         ExprKind::Conditional(a, b, c) => a.height.max(b.height).max(c.height),
-        ExprKind::Call(_, arguments) => arguments.iter().map(|a| a.height).max().unwrap_or(0),
+        ExprKind::Call(_, arguments) | ExprKind::Ignored(arguments) => {
+            arguments.iter().map(|a| a.height).max().unwrap_or(0)
+        }
         ExprKind::Integer { .. }
         | ExprKind::Float(_)
         | ExprKind::Double(_)
@@ -141,10 +144,11 @@ impl Parser {
             return Ok(boxed(place, ExprKind::Step { operation, yields, target }));
         }
         if self.take_name("sizeof") {
-            self.need("(", "sizeof")?;
-            if !self.at_type() {
-                return self.refuse("sizeof takes a type here", "write sizeof(float)");
+            if !self.is("(") || !self.at_type_behind() {
+                let value = self.unary()?;
+                return Ok(boxed(place, ExprKind::SizeOfValue(Box::new(value))));
             }
+            self.advance();
             let ty = self.whole_type()?;
             self.need(")", "the type")?;
             return Ok(boxed(place, ExprKind::SizeOf(ty)));
@@ -162,6 +166,14 @@ impl Parser {
         }
         let primary = self.primary()?;
         self.postfix(primary)
+    }
+
+    /// Whether a type stands behind the bracket here.
+    fn at_type_behind(&mut self) -> bool {
+        self.at += 1;
+        let is_type = self.at_type();
+        self.at -= 1;
+        is_type
     }
 
     fn postfix(&mut self, mut left: Expr) -> Parsed<Expr> {
@@ -202,6 +214,14 @@ impl Parser {
             Token::Float(value) => ExprKind::Float(value),
             Token::Double(value) => ExprKind::Double(value),
             Token::Name(name) => return self.named(name, place),
+            Token::Text(_) if self.in_ignored => {
+                self.rewritten.insert(self.at, "1");
+                ExprKind::Bool(true)
+            }
+            Token::Text(_) => {
+                let message = "a kernel works with numbers; a text stands only in printf";
+                return self.refuse(message, "write a character as 'a'");
+            }
             other @ (Token::Mark(_) | Token::End) => {
                 return self.refuse(format!("a value is missing; here is {other}"), "");
             }
@@ -213,6 +233,12 @@ impl Parser {
     fn named(&mut self, name: String, place: Place) -> Parsed<Expr> {
         if let Some((message, help)) = outside(&name) {
             return self.refuse(message, help);
+        }
+        if let "static_cast" | "reinterpret_cast" | "const_cast" = name.as_str() {
+            return self.named_cast(place);
+        }
+        if let "printf" | "assert" = name.as_str() {
+            return self.ignored(place);
         }
         // `float(x)` is a cast.
         if self.at_type() {
@@ -247,5 +273,44 @@ impl Parser {
         };
         self.advance();
         Ok(boxed(place, kind))
+    }
+
+    /// `static_cast<float>(x)` and its kin.
+    fn named_cast(&mut self, place: Place) -> Parsed<Expr> {
+        self.advance();
+        self.need("<", "the cast")?;
+        let ty = self.whole_type()?;
+        self.need(">", "the type")?;
+        self.need("(", "the type")?;
+        let operand = self.nested(Self::expression)?;
+        self.need(")", "the value")?;
+        Ok(boxed(place, ExprKind::Cast(ty, Box::new(operand))))
+    }
+
+    /// `printf` and `assert` print and stop nothing; what their arguments change is changed.
+    fn ignored(&mut self, place: Place) -> Parsed<Expr> {
+        self.rewritten.insert(self.at, "(void)");
+        self.advance();
+        self.need("(", "the function's name")?;
+        let mut arguments = Vec::new();
+        let before = std::mem::replace(&mut self.in_ignored, true);
+        while !self.is(")") {
+            if let Token::Text(_) = self.token() {
+                self.rewritten.insert(self.at, "0");
+                self.advance();
+                while let Token::Text(_) = self.token() {
+                    self.rewritten.insert(self.at, "");
+                    self.advance();
+                }
+            } else {
+                arguments.push(self.assignment()?);
+            }
+            if !self.take(",") {
+                break;
+            }
+        }
+        self.in_ignored = before;
+        self.need(")", "the arguments")?;
+        Ok(boxed(place, ExprKind::Ignored(arguments)))
     }
 }

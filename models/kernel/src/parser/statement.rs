@@ -1,157 +1,15 @@
-//! Functions, declarations and statements.
+//! Declarations and statements.
 
 use crate::ast::{
-    Declaration, Declarator, Expr, Function, Initial, Param, Role, Statement, StatementKind,
-    Storage, TypeName, Unit,
+    Declaration, Declarator, Expr, Initial, Statement, StatementKind, Storage, TypeName,
 };
 use crate::diagnostic::Place;
 use crate::lexer::Token;
 use crate::parser::{Parsed, Parser, Reported, outside};
-use crate::types::Access;
 
 impl Parser {
-    pub(super) fn unit(&mut self) -> Unit {
-        let mut unit = Unit::default();
-        while *self.token() != Token::End {
-            let before = self.place();
-            if self.item(&mut unit).is_err() {
-                // The next function begins at its own word, whatever was left open before it.
-                let start = self.position();
-                self.skip(|parser, _| {
-                    let function = parser.is_name("__global__") || parser.is_name("__device__");
-                    function && parser.position() > start
-                });
-                if self.place() == before {
-                    self.advance();
-                }
-            }
-        }
-        unit
-    }
-
-    fn item(&mut self, unit: &mut Unit) -> Parsed<()> {
-        if self.take(";") {
-            return Ok(());
-        }
-        let start = self.place();
-        let mut role = None;
-        while let Token::Name(word) = self.token() {
-            let word = word.clone();
-            match word.as_str() {
-                "__global__" if role.is_none() => role = Some(Role::Kernel),
-                "__device__" if role.is_none() => role = Some(Role::Helper),
-                "__global__" | "__device__" => {
-                    let message = "a function is either __global__ or __device__";
-                    return self.refuse(message, "keep one of them");
-                }
-                "static" | "inline" | "__forceinline__" | "__noinline__" | "__inline__" => {}
-                "extern" => {
-                    let message = "extern stands only before __shared__, inside a kernel";
-                    return self.refuse(message, "leave it out");
-                }
-                "__launch_bounds__" => {
-                    self.launch_bounds()?;
-                    continue;
-                }
-                "__host__" => {
-                    let message = "functions of the host are not part of this";
-                    return self.refuse(message, "leave __host__ out: the lab launches the kernel");
-                }
-                "__shared__" => {
-                    return self
-                        .refuse("__shared__ stands inside a kernel", "move it into the kernel");
-                }
-                other => match outside(other) {
-                    Some((message, help)) => return self.refuse(message, help),
-                    None => break,
-                },
-            }
-            self.advance();
-        }
-        // `__global__ __launch_bounds__(256) void f` and `void __launch_bounds__(256) f` are both usual.
-        let plain = self.plain_type()?;
-        let ty = self.stars(plain)?;
-        if self.is_name("__launch_bounds__") {
-            self.launch_bounds()?;
-        }
-        let (name, place) = self.name("a function or a constant")?;
-        if !self.is("(") {
-            if role.is_some() {
-                return self.refuse(
-                    format!("'(' is missing after '{name}'"),
-                    "global variables are not part of this: pass a buffer as an argument",
-                );
-            }
-            let names = self.declarators(plain, ty, name, place)?;
-            for declarator in &names {
-                if declarator.ty.access == Access::Mutable
-                    || !matches!(declarator.initial, Some(Initial::Value(_)))
-                {
-                    let message =
-                        format!("'{}' outside of a function is no constant", declarator.name);
-                    let help = "write const int N = 4, or pass a buffer as an argument";
-                    self.complain(declarator.place, message, help);
-                }
-            }
-            unit.constants.push(Declaration { storage: Storage::Local, names });
-            return Ok(());
-        }
-        let Some(role) = role else {
-            let message = format!("'{name}' is a function of the host");
-            let help = "write __global__ before the kernel, __device__ before what it calls";
-            self.complain(start, message, help);
-            return Err(Reported);
-        };
-        let params = self.params()?;
-        if self.take(";") {
-            // A declaration ahead of the definition says nothing new.
-            return Ok(());
-        }
-        let body = self.block("a function")?;
-        unit.functions.push(Function { role, name, place, result: ty, params, body });
-        Ok(())
-    }
-
-    /// Constants, which change nothing that a kernel computes.
-    fn launch_bounds(&mut self) -> Parsed<()> {
-        self.advance();
-        self.need("(", "__launch_bounds__")?;
-        self.expression()?;
-        self.need(")", "the bounds")
-    }
-
-    fn params(&mut self) -> Parsed<Vec<Param>> {
-        self.need("(", "the function's name")?;
-        let mut params = Vec::new();
-        if self.is_name("void") && *self.ahead(1) == Token::Mark(")") {
-            self.advance();
-        }
-        while !self.is(")") {
-            let mut ty = self.whole_type()?;
-            let (name, place) = self.name("an argument")?;
-            if self.take("[") {
-                // The extent of an array argument means nothing in C: it is a pointer.
-                if !self.is("]") {
-                    self.expression()?;
-                }
-                self.need("]", "the extent")?;
-                if self.is("[") || ty.pointer.is_some() {
-                    let message = "arrays of arrays are not passed here";
-                    return self.refuse(message, "pass a pointer and the width");
-                }
-                ty.pointer = Some(Access::Mutable);
-            }
-            params.push(Param { name, place, ty });
-            if !self.take(",") {
-                break;
-            }
-        }
-        self.need(")", "the arguments")?;
-        Ok(params)
-    }
-
     /// The rest of a declaration after its first name, with its semicolon.
-    fn declarators(
+    pub(super) fn declarators(
         &mut self,
         plain: TypeName,
         first: TypeName,
@@ -174,9 +32,17 @@ impl Parser {
                 } else {
                     Initial::Value(self.assignment()?)
                 })
-            } else if self.is("(") || self.is("{") {
-                return self
-                    .refuse("this way to give a first value is not part of this", "write = value");
+            } else if self.is("{") && !extents.is_empty() {
+                Some(Initial::List(self.list()?))
+            } else if let "(" | "{" = self.mark() {
+                let close = if self.is("(") { ")" } else { "}" };
+                if close == ")" {
+                    self.rewritten.insert(self.at, "= (");
+                }
+                self.advance();
+                let value = self.assignment()?;
+                self.need(close, "the first value")?;
+                Some(Initial::Value(value))
             } else {
                 None
             };
@@ -210,7 +76,7 @@ impl Parser {
     }
 
     /// Skips the unreadable part: past its block or semicolon, or to a stop, which is given the depth of open blocks.
-    fn skip(&mut self, stops: impl Fn(&Self, usize) -> bool) {
+    pub(super) fn skip(&mut self, stops: impl Fn(&Self, usize) -> bool) {
         let mut depth = 0_usize;
         while *self.token() != Token::End && !stops(self, depth) {
             let mark = self.mark();
@@ -226,7 +92,7 @@ impl Parser {
     }
 
     /// A block in braces; after a mistake it goes on at the next statement.
-    fn block(&mut self, of: &str) -> Parsed<Vec<Statement>> {
+    pub(super) fn block(&mut self, of: &str) -> Parsed<Vec<Statement>> {
         self.need("{", of)?;
         let mut statements = Vec::new();
         while !self.is("}") {
@@ -307,7 +173,12 @@ impl Parser {
                 Ok(StatementKind::Return(value))
             }
             "else" => self.refuse("else without an if", "give the if a block in braces"),
-            "extern" | "__shared__" | "static" => self.shared(word),
+            "switch" => self.switch(),
+            "typedef" | "using" => {
+                self.type_alias()?;
+                Ok(StatementKind::Empty)
+            }
+            _ if self.at_shared() => self.shared(),
             _ if self.at_type() && *self.ahead(1) != Token::Mark("(") => {
                 Ok(StatementKind::Declare(self.declaration(Storage::Local)?))
             }
@@ -318,23 +189,47 @@ impl Parser {
         }
     }
 
-    fn shared(&mut self, word: &str) -> Parsed<StatementKind> {
-        if word == "static" {
-            let message = "static variables are not part of this";
-            return self.refuse(message, "write __shared__ for what a block shares");
+    /// Whether `__shared__` stands among the words of a declaration that begins here.
+    pub(super) fn at_shared(&self) -> bool {
+        let qualifiers = ["extern", "static", "volatile", "const", "__align__", "alignas"];
+        let mut ahead = 0;
+        loop {
+            let token = self.ahead(ahead);
+            let name = if let Token::Name(name) = token { name.as_str() } else { "" };
+            let is_alignment = matches!(token, Token::Mark("(" | ")") | Token::Integer { .. });
+            if name == "__shared__" || (name == "extern" && ahead == 0) {
+                return true;
+            }
+            if !(qualifiers.contains(&name) || is_alignment && ahead > 0) {
+                return false;
+            }
+            ahead += 1;
         }
-        let storage = if word == "extern" { Storage::Dynamic } else { Storage::Shared };
-        if storage == Storage::Dynamic {
-            self.advance();
-        }
-        if !self.take_name("__shared__") {
-            let message = "extern stands only before __shared__";
-            return self.refuse(message, "write extern __shared__ float tile[];");
-        }
-        Ok(StatementKind::Declare(self.declaration(storage)?))
     }
 
-    fn declaration(&mut self, storage: Storage) -> Parsed<Declaration> {
+    /// `__shared__`, with the words that may stand around it, and the declaration.
+    pub(super) fn shared_declaration(&mut self) -> Parsed<Declaration> {
+        let mut storage = Storage::Shared;
+        loop {
+            if self.take_name("extern") {
+                storage = Storage::Dynamic;
+            } else if self.take_name("__shared__") {
+                return self.declaration(storage);
+            } else if !(self.take_name("static")
+                || self.take_name("volatile")
+                || self.alignment()?)
+            {
+                let message = "extern stands only before __shared__";
+                return self.refuse(message, "write extern __shared__ float tile[];");
+            }
+        }
+    }
+
+    fn shared(&mut self) -> Parsed<StatementKind> {
+        Ok(StatementKind::Declare(self.shared_declaration()?))
+    }
+
+    pub(super) fn declaration(&mut self, storage: Storage) -> Parsed<Declaration> {
         let plain = self.plain_type()?;
         let ty = self.stars(plain)?;
         let (name, place) = self.name("a variable")?;

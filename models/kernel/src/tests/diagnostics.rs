@@ -43,7 +43,41 @@ fn no_text_makes_it_panic_or_run_away() {
     let bomb: String = (0..60).map(|i| format!("#define a{} a{i} a{i}\n", i + 1)).collect();
     let empty = format!("#define a0\n{bomb}__global__ void k() {{ a60 }}");
     let selves = format!("#define a {}\n__global__ void k() {{ int x = a; }}", "a ".repeat(400));
-    let large = [deep, long, minus, blocks, ifs, index, empty, selves, nested_helpers(9)];
+    // Functions that double, that nest in their own arguments, or never close; conditions and templates without end.
+    let calls: String = (1..60).map(|i| format!("#define f{i}(x) f{}(x x)\n", i - 1)).collect();
+    let doubled = format!("#define f0(x) x\n{calls}__global__ void k() {{ f59(a) }}");
+    let nested = format!("#define f(x) x\n__global__ void k() {{ {}1 }}", "f(".repeat(9_000));
+    let closed = format!("{nested}{}", ")".repeat(9_000));
+    let chain: String = (0..3_000).map(|i| format!("#define a{} a{i}\n", i + 1)).collect();
+    let chain = format!("{chain}__global__ void k() {{ {} }}", "a2999 ".repeat(3_000));
+    let conditions = format!("{}__global__ void k() {{ ; }}", "#if 1\n".repeat(4_000));
+    let brackets = format!("#if {}1\n#endif\n__global__ void k() {{ a; }}", "(".repeat(9_000));
+    let template = format!(
+        "template <int A, int B = A A A A, int C = B B B B, int D = C C C C> __global__ void k() {{ {} }} void f() {{ k<1 {}",
+        "D ".repeat(4_000),
+        ",k<1".repeat(6_000),
+    );
+    let pasted =
+        format!("#define p(a, b) a##b\n__global__ void k() {{ {} }}", "p(+, =)".repeat(4_000));
+    let large = [
+        deep,
+        long,
+        minus,
+        blocks,
+        ifs,
+        index,
+        empty,
+        selves,
+        nested_helpers(9),
+        doubled,
+        nested,
+        closed,
+        chain,
+        conditions,
+        brackets,
+        template,
+        pasted,
+    ];
     let small = ["\u{feff}é\0", "__global__ void k() { // a\rb\n}", "#", "#define"];
     for text in large.into_iter().chain(small.map(String::from)) {
         assert!(Kernel::parse("k.cu", &text).is_err(), "{}", &text[..text.len().min(60)]);

@@ -5,6 +5,8 @@ __device__ float dot(const float *a, const float *b, int n, int stride) {
   for (int i = 0; i < n; ++i, b += stride) s += a[i] * *b;
   return s;
 }
+typedef unsigned int word;
+static __host__ __device__ __forceinline__ uint32_t times(word x, int by = 2) { return x * by; }
 __device__ void add(int *counter, int by) { atomicAdd(counter, by); }
 __device__ int where() { return blockIdx.x * blockDim.x + threadIdx.x; }
 __global__ void all(float *out, const float *a, const float *b, int *hist, unsigned *u, int n, float f, bool flag) {
@@ -36,5 +38,7 @@ __global__ void all(float *out, const float *a, const float *b, int *hist, unsig
   unsigned m = __ballot_sync(0xffffffff, i & 1);
   u[2] = m + __popc(m) + __any_sync(0xffffffffu, i > 3);
   out[2] = v + rsqrtf(f) + fmaxf(v, f) + powf(f, 2.0f) + roundf(f) + fabsf(-f) + min(i, 3) + max(u[0], 2u) + fmaf(f, f, f);
+  switch (k) { case 0: j = 'a'; break; default: j = static_cast<int>(sizeof v); }
+  printf("%d\n", j); auto w = times(j); uint l(w); if (l > INT_MAX) out[4] = -INFINITY;
   out[3] = isnan(f) ? 1.0f / 0.0f : 3;
 }

@@ -32,6 +32,7 @@ fn expressions_have_the_values_that_c_gives_them() {
 #[test]
 fn statements_do_what_c_says() {
     for [body, want] in table(include_str!("statements.txt")) {
+        let body = body.replace("\\n", "\n");
         let text = format!(
             "__device__ int g(int x) {{ if (x > 1) {{ return x * x; }} return x; }}
 __device__ int f(int x) {{ for (int i = 0; ; i++) if (i >= x) return i + 1; return 0; }}
@@ -217,4 +218,22 @@ fn unsigned_numbers_of_64_bits_are_shown_unsigned() {
     let machine = ran(text, Launch::line(1, 1), &[poison(2)]);
     let shown = [Value::Text("18446744073709551615".into()), Value::Int(7)];
     assert_eq!(machine.contents("o", 2), shown);
+}
+
+#[test]
+fn of_a_whole_file_the_chosen_kernel_and_what_it_reaches_are_read() {
+    let text = include_str!("whole-file.cu");
+    for (choice, want) in [("scale", [0.0, 3.0, 6.0]), ("offset<float, 4>", [4.0, 5.0, 6.0])] {
+        let kernel = format!("{text}\n#pragma kernel {choice}\n");
+        let input = Argument::Buffer(Values::Float(vec![0.0, 1.0, 2.0]));
+        let machine = ran(&kernel, Launch::line(1, 3), &[input, Argument::Whole(3)]);
+        assert_eq!(all(&machine, "a"), want, "{choice}");
+        let kernel = Kernel::parse("k.cu", &kernel).expect("a kernel");
+        assert!(!kernel.cuda().contains("main"), "{}", kernel.cuda());
+    }
+    // The launch in the text says which arguments the template has; alone in it, the kernel needs no choice.
+    let alone = text.replace("extern \"C\" __global__", "");
+    let input = Argument::Buffer(Values::Float(vec![0.0, 1.0, 2.0]));
+    let machine = ran(&alone, Launch::line(1, 3), &[input, Argument::Whole(3)]);
+    assert_eq!(all(&machine, "a"), [8.0, 9.0, 10.0]);
 }

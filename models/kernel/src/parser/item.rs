@@ -1,0 +1,158 @@
+//! What stands outside of functions: functions, constants and names for types.
+
+use crate::ast::{Declaration, Function, Initial, Param, Role, Storage, Unit};
+use crate::lexer::Token;
+use crate::parser::{Parsed, Parser, Reported, outside};
+use crate::types::Access;
+
+impl Parser {
+    pub(super) fn unit(&mut self) -> Unit {
+        let mut unit = Unit::default();
+        while *self.token() != Token::End {
+            let before = self.place();
+            if self.item(&mut unit).is_err() {
+                // The next function begins at its own word, whatever was left open before it.
+                let start = self.position();
+                self.skip(|parser, _| {
+                    let function = parser.is_name("__global__") || parser.is_name("__device__");
+                    function && parser.position() > start
+                });
+                if self.place() == before {
+                    self.advance();
+                }
+            }
+        }
+        unit
+    }
+
+    fn item(&mut self, unit: &mut Unit) -> Parsed<()> {
+        if self.take(";") {
+            return Ok(());
+        }
+        let start = self.place();
+        let mut role = None;
+        let mut is_constant = false;
+        while let Token::Name(word) = self.token() {
+            let word = word.clone();
+            match word.as_str() {
+                "__global__" if role.is_none() => role = Some(Role::Kernel),
+                "__device__" if role.is_none() => role = Some(Role::Helper),
+                "__global__" | "__device__" => {
+                    let message = "a function is either __global__ or __device__";
+                    return self.refuse(message, "keep one of them");
+                }
+                "constexpr" => is_constant = true,
+                "__host__" | "static" | "inline" | "__forceinline__" | "__noinline__"
+                | "__inline__" => {}
+                "typedef" | "using" => return self.type_alias(),
+                "extern" => {
+                    unit.constants.push(self.shared_declaration()?);
+                    return Ok(());
+                }
+                "__launch_bounds__" => {
+                    self.launch_bounds()?;
+                    continue;
+                }
+                "__shared__" => {
+                    return self
+                        .refuse("__shared__ stands inside a kernel", "move it into the kernel");
+                }
+                other => match outside(other) {
+                    Some((message, help)) => return self.refuse(message, help),
+                    None => break,
+                },
+            }
+            self.advance();
+        }
+        // `__global__ __launch_bounds__(256) void f` and `void __launch_bounds__(256) f` are both usual.
+        let mut plain = self.plain_type()?;
+        if is_constant {
+            plain.access = Access::Constant;
+            role = role.or(Some(Role::Helper).filter(|_| *self.ahead(1) == Token::Mark("(")));
+        }
+        let ty = self.stars(plain)?;
+        if self.is_name("__launch_bounds__") {
+            self.launch_bounds()?;
+        }
+        let (name, place) = self.name("a function or a constant")?;
+        if !self.is("(") {
+            if role.is_some() && !is_constant && ty.access == Access::Mutable {
+                return self.refuse(
+                    format!("'(' is missing after '{name}'"),
+                    "global variables are not part of this: pass a buffer as an argument",
+                );
+            }
+            let names = self.declarators(plain, ty, name, place)?;
+            for declarator in &names {
+                if declarator.ty.access == Access::Mutable
+                    || !matches!(declarator.initial, Some(Initial::Value(_)))
+                {
+                    let message =
+                        format!("'{}' outside of a function is no constant", declarator.name);
+                    let help = "write const int N = 4, or pass a buffer as an argument";
+                    self.complain(declarator.place, message, help);
+                }
+            }
+            unit.constants.push(Declaration { storage: Storage::Local, names });
+            return Ok(());
+        }
+        let Some(role) = role else {
+            let message = format!("'{name}' is a function of the host");
+            let help = "write __global__ before the kernel, __device__ before what it calls";
+            self.complain(start, message, help);
+            return Err(Reported);
+        };
+        let params = self.params()?;
+        if self.take(";") {
+            // A declaration ahead of the definition says nothing new.
+            return Ok(());
+        }
+        let body = self.block("a function")?;
+        unit.functions.push(Function { role, name, place, result: ty, params, body });
+        Ok(())
+    }
+
+    /// Constants, which change nothing that a kernel computes.
+    fn launch_bounds(&mut self) -> Parsed<()> {
+        self.advance();
+        self.need("(", "__launch_bounds__")?;
+        while !self.is(")") {
+            self.assignment()?;
+            if !self.take(",") {
+                break;
+            }
+        }
+        self.need(")", "the bounds")
+    }
+
+    fn params(&mut self) -> Parsed<Vec<Param>> {
+        self.need("(", "the function's name")?;
+        let mut params = Vec::new();
+        if self.is_name("void") && *self.ahead(1) == Token::Mark(")") {
+            self.advance();
+        }
+        while !self.is(")") {
+            let mut ty = self.whole_type()?;
+            let (name, place) = self.name("an argument")?;
+            if self.take("[") {
+                // The extent of an array argument means nothing in C: it is a pointer.
+                if !self.is("]") {
+                    self.expression()?;
+                }
+                self.need("]", "the extent")?;
+                if self.is("[") || ty.pointer.is_some() {
+                    let message = "arrays of arrays are not passed here";
+                    return self.refuse(message, "pass a pointer and the width");
+                }
+                ty.pointer = Some(Access::Mutable);
+            }
+            let default = if self.take("=") { Some(self.assignment()?) } else { None };
+            params.push(Param { name, place, ty, default });
+            if !self.take(",") {
+                break;
+            }
+        }
+        self.need(")", "the arguments")?;
+        Ok(params)
+    }
+}

@@ -1,0 +1,293 @@
+//! The functions and declarations that a text is made of, and which of them the chosen kernel reaches.
+//!
+//! A text with functions of the host, or with several kernels, is a whole file of a program: of it only the chosen kernel
+//! and what it names are read. Every other text is read as a whole, so that all its mistakes are told.
+
+use crate::lexer::{Lexeme, Token};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ItemKind {
+    Kernel,
+    /// A function that a kernel may call.
+    Helper,
+    /// A function of the host, or the declaration of one.
+    Host,
+    Other,
+}
+
+/// A function or a declaration outside of functions.
+#[derive(Debug)]
+pub(super) struct Item {
+    pub(super) tokens: Range<usize>,
+    pub(super) kind: ItemKind,
+    /// What it declares; of a function its name alone.
+    pub(super) names: Vec<String>,
+}
+
+pub(super) fn word(tokens: &[Lexeme], at: usize) -> &str {
+    match tokens.get(at).map(|lexeme| &lexeme.token) {
+        Some(Token::Name(name)) => name,
+        _ => "",
+    }
+}
+
+pub(super) fn mark(tokens: &[Lexeme], at: usize) -> &'static str {
+    match tokens.get(at).map(|lexeme| &lexeme.token) {
+        Some(Token::Mark(mark)) => mark,
+        _ => "",
+    }
+}
+
+/// Behind the bracket that closes the one at a place; the end of the text if none does.
+pub(super) fn behind(tokens: &[Lexeme], open: usize) -> usize {
+    let mut depth = 0_usize;
+    for at in open..tokens.len() {
+        match mark(tokens, at) {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth = depth.saturating_sub(1),
+            _ => continue,
+        }
+        if depth == 0 {
+            return at + 1;
+        }
+    }
+    tokens.len()
+}
+
+/// Behind the `>` that closes the `<` at a place.
+pub(super) fn behind_angle(tokens: &[Lexeme], open: usize) -> usize {
+    let mut depth = 0_usize;
+    let mut at = open;
+    while at < tokens.len() {
+        let closed = match mark(tokens, at) {
+            "<" => {
+                depth += 1;
+                0
+            }
+            ">" => 1,
+            ">>" => 2,
+            "(" | "[" | "{" => {
+                at = behind(tokens, at);
+                continue;
+            }
+            ";" => return at,
+            _ => 0,
+        };
+        depth = depth.saturating_sub(closed);
+        at += 1;
+        if depth == 0 {
+            return at;
+        }
+    }
+    tokens.len()
+}
+
+/// Takes out what means nothing to a kernel: namespaces, `extern "C"`, attributes, `static_assert`.
+pub(super) fn plain(tokens: Vec<Lexeme>) -> Vec<Lexeme> {
+    let mut out: Vec<Lexeme> = Vec::with_capacity(tokens.len());
+    // Of each open brace whether it is left out.
+    let mut braces = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        let is_text = matches!(tokens.get(at + 1).map(|one| &one.token), Some(Token::Text(_)));
+        match (word(&tokens, at), mark(&tokens, at)) {
+            ("std" | "cuda", _) if mark(&tokens, at + 1) == "::" => at += 2,
+            ("extern", _) if is_text => {
+                at += 2;
+                if mark(&tokens, at) == "{" {
+                    braces.push(true);
+                    at += 1;
+                }
+            }
+            ("namespace", _) => {
+                let named = usize::from(!word(&tokens, at + 1).is_empty());
+                if mark(&tokens, at + 1 + named) == "{" {
+                    braces.push(true);
+                    at += 2 + named;
+                } else {
+                    at = statement_end(&tokens, at);
+                }
+            }
+            ("using", _) if word(&tokens, at + 1) == "namespace" => at = statement_end(&tokens, at),
+            ("static_assert", _) => at = statement_end(&tokens, at),
+            ("__attribute__", _) if mark(&tokens, at + 1) == "(" => at = behind(&tokens, at + 1),
+            (_, "[") if mark(&tokens, at + 1) == "[" => at = behind(&tokens, at),
+            (_, "::") if !is_qualified(&out) => at += 1,
+            (_, "}") if braces.pop() == Some(true) => at += 1,
+            (_, found) => {
+                if found == "{" {
+                    braces.push(false);
+                }
+                out.push(tokens[at].clone());
+                at += 1;
+            }
+        }
+    }
+    out
+}
+
+/// Whether a `::` that follows belongs to the name before it.
+fn is_qualified(before: &[Lexeme]) -> bool {
+    match before.last().map(|lexeme| &lexeme.token) {
+        Some(Token::Name(name)) => !matches!(name.as_str(), "return" | "else" | "case" | "const"),
+        Some(Token::Mark(mark)) => *mark == ">",
+        _ => false,
+    }
+}
+
+fn statement_end(tokens: &[Lexeme], from: usize) -> usize {
+    let end = (from..tokens.len()).find(|at| mark(tokens, *at) == ";");
+    end.map_or(tokens.len(), |end| end + 1)
+}
+
+/// The items of a text; none if its braces do not match.
+pub(super) fn items(tokens: &[Lexeme]) -> Option<Vec<Item>> {
+    let mut items = Vec::new();
+    let mut begin = 0;
+    let mut at = 0;
+    while at < tokens.len() && tokens[at].token != Token::End {
+        let is_end = match mark(tokens, at) {
+            "}" | ")" | "]" => return None,
+            open @ ("(" | "[" | "{") => {
+                let before = at.checked_sub(1).map_or("", |before| mark(tokens, before));
+                let body = open == "{" && (before == ")" || is_behind_arguments(tokens, begin, at));
+                at = behind(tokens, at);
+                if at == tokens.len() {
+                    return None;
+                }
+                body
+            }
+            ";" => {
+                at += 1;
+                true
+            }
+            _ => {
+                at += 1;
+                false
+            }
+        };
+        if is_end {
+            items.push(item(tokens, begin..at));
+            begin = at;
+        }
+    }
+    (begin == at).then_some(items)
+}
+
+/// Whether a brace opens the body of a function whose head ends with a word: `int f() const {`.
+fn is_behind_arguments(tokens: &[Lexeme], begin: usize, at: usize) -> bool {
+    at >= begin + 2
+        && matches!(word(tokens, at - 1), "const" | "noexcept")
+        && mark(tokens, at - 2) == ")"
+}
+
+fn item(tokens: &[Lexeme], range: Range<usize>) -> Item {
+    let head = range.clone().find(|at| mark(tokens, *at) == "{").unwrap_or(range.end);
+    let is_template = word(tokens, range.start) == "template";
+    let start = if is_template { behind_angle(tokens, range.start + 1) } else { range.start };
+    let has = |name: &str| (start..head).any(|at| word(tokens, at) == name);
+    let is_type =
+        ["struct", "class", "union", "enum", "typedef", "using"].iter().any(|word| has(word));
+    let called = if is_type { None } else { called(tokens, start..head) };
+    let is_value = (start..head).any(|at| mark(tokens, at) == "=")
+        && called.is_none_or(|at| {
+            (start..at).any(|before| mark(tokens, before) == "=")
+                || mark(tokens, behind(tokens, at + 1)) == "="
+        });
+    match called.filter(|_| !is_value) {
+        Some(at) => {
+            let kind = if has("__global__") {
+                ItemKind::Kernel
+            } else if has("__device__") || has("constexpr") {
+                ItemKind::Helper
+            } else {
+                ItemKind::Host
+            };
+            Item { names: vec![word(tokens, at).to_owned()], kind, tokens: range }
+        }
+        None => {
+            Item { names: declared(tokens, range.clone()), kind: ItemKind::Other, tokens: range }
+        }
+    }
+}
+
+/// The name before the arguments of a function.
+fn called(tokens: &[Lexeme], head: Range<usize>) -> Option<usize> {
+    let mut at = head.start;
+    while at < head.end {
+        if matches!(word(tokens, at), "__launch_bounds__" | "__align__" | "alignas") {
+            at = behind(tokens, at + 1);
+        } else if mark(tokens, at) == "[" {
+            return None;
+        } else if mark(tokens, at + 1) == "(" && !word(tokens, at).is_empty() {
+            return Some(at);
+        } else {
+            at += 1;
+        }
+    }
+    None
+}
+
+/// The names that a declaration outside of functions makes known.
+fn declared(tokens: &[Lexeme], range: Range<usize>) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut is_enum = false;
+    let mut at = range.start;
+    while at < range.end {
+        is_enum |= word(tokens, at) == "enum";
+        if word(tokens, at) == "template" && mark(tokens, at + 1) == "<" {
+            at = behind_angle(tokens, at + 1);
+            continue;
+        }
+        let next = mark(tokens, at + 1);
+        if matches!(next, "=" | "[" | ";" | "," | "{" | ":" | "}") && !word(tokens, at).is_empty() {
+            names.push(word(tokens, at).to_owned());
+        }
+        at = match mark(tokens, at) {
+            "{" if !is_enum => behind(tokens, at),
+            "(" | "[" => behind(tokens, at),
+            _ => at + 1,
+        };
+    }
+    names
+}
+
+/// The kernels of some items, by name.
+pub(super) fn kernels<'t>(tokens: &'t [Lexeme], items: &'t [Item]) -> Vec<(&'t str, &'t Item)> {
+    let is_body = |item: &&Item| mark(tokens, item.tokens.end - 1) == "}";
+    let kernels = items.iter().filter(|item| item.kind == ItemKind::Kernel).filter(is_body);
+    kernels.filter_map(|item| Some((item.names.first()?.as_str(), item))).collect()
+}
+
+/// Which items a kernel reaches, itself included; `own` are its tokens with its template's arguments put in.
+pub(super) fn reached(
+    tokens: &[Lexeme],
+    items: &[Item],
+    kernel: usize,
+    own: &[Lexeme],
+) -> BTreeSet<usize> {
+    let mut declaring: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (index, item) in items.iter().enumerate() {
+        if matches!(item.kind, ItemKind::Helper | ItemKind::Other) {
+            for name in &item.names {
+                declaring.entry(name).or_default().push(index);
+            }
+        }
+    }
+    let mut reached = BTreeSet::from([kernel]);
+    let mut waiting = vec![kernel];
+    while let Some(index) = waiting.pop() {
+        let list = if index == kernel { own } else { &tokens[items[index].tokens.clone()] };
+        for at in 0..list.len() {
+            // Each name is looked at once.
+            for other in declaring.remove(word(list, at)).into_iter().flatten() {
+                if reached.insert(other) {
+                    waiting.push(other);
+                }
+            }
+        }
+    }
+    reached
+}

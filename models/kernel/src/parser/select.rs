@@ -1,0 +1,70 @@
+//! Which part of a text is read: all of it, or of a whole file the chosen kernel and what it reaches.
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::lexer::Lexeme;
+use crate::parser::items::{Item, ItemKind, items, kernels, plain, reached, word};
+use crate::parser::template::instantiated;
+
+/// The tokens that are read. Complaints about what is left out are dropped; `choice` names the kernel, or is empty.
+pub(super) fn selected(
+    tokens: Vec<Lexeme>,
+    choice: &[Lexeme],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Lexeme> {
+    let tokens = plain(tokens);
+    let Some(items) = items(&tokens) else { return tokens };
+    let known = kernels(&tokens, &items);
+    let is_file = known.len() > 1 || items.iter().any(|item| item.kind == ItemKind::Host);
+    if known.is_empty() {
+        return tokens;
+    }
+    let chosen = match word(choice, 0) {
+        "" => known.first().filter(|_| known.len() == 1),
+        wanted => known.iter().find(|(name, _)| *name == wanted),
+    };
+    let Some((name, chosen)) = chosen else {
+        diagnostics.push(undecided(&tokens, &known, word(choice, 0)));
+        return tokens.last().cloned().into_iter().collect();
+    };
+    let index = items.iter().position(|item| std::ptr::eq(item, *chosen)).unwrap_or_default();
+    let (kernel, refused) = match instantiated(&tokens, chosen, name, choice) {
+        Ok(kernel) => (kernel, None),
+        Err(refused) => (Vec::new(), Some(refused)),
+    };
+    let read = if is_file {
+        let read = reached(&tokens, &items, index, &kernel);
+        let is_read = |one: &Diagnostic| {
+            read.iter().any(|index| {
+                let range = &items[*index].tokens;
+                let place = |at: usize| tokens.get(at).map_or_else(Place::default, |one| one.place);
+                (place(range.start)..=place(range.end)).contains(&one.place)
+            })
+        };
+        diagnostics.retain(is_read);
+        read.into_iter().collect()
+    } else {
+        (0..items.len()).collect::<Vec<_>>()
+    };
+    diagnostics.extend(refused);
+    let mut out = Vec::new();
+    for item in read {
+        if item == index {
+            out.extend_from_slice(&kernel);
+        } else {
+            out.extend_from_slice(&tokens[items[item].tokens.clone()]);
+        }
+    }
+    out.extend(tokens.last().cloned());
+    out
+}
+
+fn undecided(tokens: &[Lexeme], known: &[(&str, &Item)], wanted: &str) -> Diagnostic {
+    let second = known.get(1).or(known.first()).map(|(_, item)| tokens[item.tokens.start].place);
+    let names = known.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let message = match wanted {
+        "" => format!("there are {} kernels: {names}", known.len()),
+        wanted => format!("there is no kernel '{wanted}'; there are {names}"),
+    };
+    let help = "choose one: #pragma kernel NAME, or the lab's kernel=NAME";
+    Diagnostic::new(second.unwrap_or_default(), message, help)
+}

@@ -1,0 +1,176 @@
+//! Types as they are written, and names for them.
+
+use crate::ast::{Base, TypeName};
+use crate::lexer::Token;
+use crate::parser::{Parsed, Parser, Reported, TYPE_WORDS, is_in};
+use crate::types::{Access, Scalar};
+
+/// Names for types that the headers of C and CUDA declare, and what a text that needs no headers writes.
+const ALIASES: [(&str, &str, Scalar); 8] = [
+    ("uint", "unsigned", Scalar::Unsigned),
+    ("uint32_t", "unsigned", Scalar::Unsigned),
+    ("int32_t", "int", Scalar::Int),
+    ("int64_t", "long long", Scalar::Long),
+    ("ptrdiff_t", "long long", Scalar::Long),
+    ("uint64_t", "unsigned long long", Scalar::UnsignedLong),
+    ("uintptr_t", "unsigned long long", Scalar::UnsignedLong),
+    ("clock_t", "long long", Scalar::Long),
+];
+
+impl Parser {
+    pub(super) fn at_type(&self) -> bool {
+        matches!(self.token(), Token::Name(name) if is_in(TYPE_WORDS, name) || self.alias(name).is_some())
+    }
+
+    /// A type's words, without a star.
+    pub(super) fn plain_type(&mut self) -> Parsed<TypeName> {
+        let place = self.place();
+        let mut access = Access::Mutable;
+        let mut words: Vec<String> = Vec::new();
+        let mut named = None;
+        while let Token::Name(word) = self.token() {
+            match word.as_str() {
+                "const" | "constexpr" => access = Access::Constant,
+                // Every access reaches memory here anyway.
+                "volatile" | "register" | "typename" => {}
+                "__align__" | "alignas" => {
+                    self.alignment()?;
+                    continue;
+                }
+                word if is_in(TYPE_WORDS, word) && named.is_none() => words.push(word.to_owned()),
+                word if words.is_empty() && named.is_none() => match self.alias(word) {
+                    Some(ty) => {
+                        self.rewrite_alias();
+                        named = Some(ty);
+                    }
+                    None => break,
+                },
+                _ => break,
+            }
+            self.advance();
+        }
+        if let Some(mut ty) = named {
+            match (&mut ty.pointer, access) {
+                (Some(pointer), Access::Constant) => *pointer = Access::Constant,
+                (None, Access::Constant) => ty.access = Access::Constant,
+                (_, Access::Mutable) => {}
+            }
+            return Ok(ty);
+        }
+        words.sort();
+        let base = match words.join(" ").as_str() {
+            "void" => Base::Void,
+            "auto" => Base::Auto,
+            "bool" => Base::Scalar(Scalar::Bool),
+            "int" | "signed" | "int signed" => Base::Scalar(Scalar::Int),
+            "unsigned" | "int unsigned" => Base::Scalar(Scalar::Unsigned),
+            "long long" | "int long long" | "long long signed" => Base::Scalar(Scalar::Long),
+            "long long unsigned" | "int long long unsigned" | "size_t" => {
+                Base::Scalar(Scalar::UnsignedLong)
+            }
+            "float" => Base::Scalar(Scalar::Float),
+            "double" => Base::Scalar(Scalar::Double),
+            "long" | "int long" | "long unsigned" | "int long unsigned" => {
+                let message = "long has 32 bits on some systems and 64 on others";
+                self.complain(place, message, "write int or long long");
+                return Err(Reported);
+            }
+            other => {
+                let message = match other {
+                    "" => format!("a type is missing; here is {}", self.token()),
+                    other => format!("the type '{other}' is not part of this"),
+                };
+                self.complain(place, message, "the types are int, unsigned, long long, float, double, bool and pointers to them");
+                return Err(Reported);
+            }
+        };
+        Ok(TypeName { base, access, pointer: None })
+    }
+
+    pub(super) fn whole_type(&mut self) -> Parsed<TypeName> {
+        let plain = self.plain_type()?;
+        self.stars(plain)
+    }
+
+    /// Stars and what may stand behind them.
+    pub(super) fn stars(&mut self, mut ty: TypeName) -> Parsed<TypeName> {
+        while self.is("*") || self.is("&") || self.is("&&") {
+            if !self.is("*") {
+                return self.refuse("references are not part of this", "pass a pointer: float *x");
+            }
+            if ty.pointer.is_some() {
+                return self.refuse(
+                    "pointers to pointers are not part of this",
+                    "keep rows side by side in one array: a[y * width + x]",
+                );
+            }
+            self.advance();
+            ty.pointer = Some(Access::Mutable);
+            while let Token::Name(word) = self.token() {
+                match word.as_str() {
+                    "const" => ty.pointer = Some(Access::Constant),
+                    "__restrict__" | "__restrict" | "volatile" => {}
+                    _ => break,
+                }
+                self.advance();
+            }
+        }
+        Ok(ty)
+    }
+
+    /// What a name for a type stands for.
+    fn alias(&self, name: &str) -> Option<TypeName> {
+        let known = |ty: Scalar| TypeName {
+            base: Base::Scalar(ty),
+            access: Access::Mutable,
+            pointer: None,
+        };
+        self.types.get(name).copied().or_else(|| {
+            let (.., scalar) = ALIASES.iter().find(|(own, ..)| *own == name)?;
+            Some(known(*scalar))
+        })
+    }
+
+    /// A name of the headers at hand is written out for a compiler that has none.
+    fn rewrite_alias(&mut self) {
+        let Token::Name(name) = self.token() else { return };
+        if self.types.contains_key(name) {
+            return;
+        }
+        if let Some((_, words, _)) = ALIASES.iter().find(|(own, ..)| own == name) {
+            self.rewritten.insert(self.at, words);
+        }
+    }
+
+    /// `typedef unsigned int uint;` and `using uint = unsigned int;`
+    pub(super) fn type_alias(&mut self) -> Parsed<()> {
+        let is_using = self.is_name("using");
+        self.advance();
+        let (name, ty) = if is_using {
+            let (name, _) = self.name("a type")?;
+            self.need("=", "the name")?;
+            (name, self.whole_type()?)
+        } else {
+            let ty = self.whole_type()?;
+            (self.name("a type")?.0, ty)
+        };
+        if !self.is(";") {
+            let message = "only names for types of numbers and pointers are part of this";
+            return self.refuse(message, "write typedef unsigned int uint;");
+        }
+        self.advance();
+        self.types.insert(name, ty);
+        Ok(())
+    }
+
+    /// `__align__(16)`, if it stands here: every array begins at a multiple of 16 anyway.
+    pub(super) fn alignment(&mut self) -> Parsed<bool> {
+        if !(self.take_name("__align__") || self.take_name("alignas")) {
+            return Ok(false);
+        }
+        self.need("(", "the alignment")?;
+        self.conditional()?;
+        self.need(")", "the alignment")?;
+        Ok(true)
+    }
+}
