@@ -4,11 +4,8 @@ mod outline;
 mod requirements;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::panic::resume_unwind;
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 use mlsys_lab::Registry;
 use mlsys_lab::nearest::nearest;
@@ -139,7 +136,7 @@ pub fn read_course(files: &CourseFiles, registry: &Registry) -> ParsedCourse {
     let mut reading = Reading {
         files,
         manifest: &manifest,
-        parsed: read_listed(files, &manifest, registry),
+        registry,
         listed: Vec::new(),
         read: Vec::new(),
         problems: Vec::new(),
@@ -167,40 +164,10 @@ pub fn read_course(files: &CourseFiles, registry: &Registry) -> ParsedCourse {
     ParsedCourse { draft: is_sound.then_some(course), lessons: read, diagnostics }
 }
 
-/// Reads the listed lessons that have a file, on all processors: the first frame waits for them.
-fn read_listed(
-    files: &CourseFiles,
-    manifest: &Manifest,
-    registry: &Registry,
-) -> BTreeMap<String, Parsed> {
-    let listed = manifest.modules.iter().flat_map(|module| &module.lessons);
-    let paths: BTreeSet<String> =
-        listed.map(|listed| ListedModule::path_of(&listed.value)).collect();
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(paths.len());
-    let left = Mutex::new(paths.into_iter());
-    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let work = || {
-        let paths = std::iter::from_fn(next).filter_map(|path| Some((files.get(&path)?, path)));
-        let read = |file: &CourseFile| read(&file.name, &file.bytes, registry);
-        paths.map(|(file, path)| (path, read(file))).collect::<Vec<_>>()
-    };
-    thread::scope(|scope| {
-        // Without a thread more, this one reads them all.
-        let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
-        let others: Vec<_> = (1..threads).filter_map(spawn).collect();
-        let mut parsed = BTreeMap::from_iter(work());
-        for other in others {
-            parsed.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        }
-        parsed
-    })
-}
-
 struct Reading<'a> {
     files: &'a CourseFiles,
     manifest: &'a Manifest,
-    /// What the listed files say, by their paths.
-    parsed: BTreeMap<String, Parsed>,
+    registry: &'a Registry,
     /// Paths listed so far.
     listed: Vec<String>,
     read: Vec<(String, Parsed)>,
@@ -237,7 +204,7 @@ impl Reading<'_> {
             return false;
         }
         self.listed.push(path.clone());
-        let Some(mut parsed) = self.parsed.remove(&path) else {
+        let Some(file) = self.files.get(&path) else {
             let message = format!("there is no lesson file {path}");
             let known = self.files.keys().filter(|known| is_lesson_path(known));
             let help = match nearest(&path, known.map(String::as_str)) {
@@ -249,6 +216,7 @@ impl Reading<'_> {
             self.error(Code::MissingLesson, listed, message, &help);
             return false;
         };
+        let mut parsed = read(&file.name, &file.bytes, self.registry);
         if let Some(lesson) = &parsed.lesson
             && path == format!("{}.md", listed.value)
             && lesson.front.id.as_str() != listed.value

@@ -12,13 +12,11 @@ use crate::value::Value;
 pub enum Command {
     /// Wait before the next step.
     Pause,
-    /// Go on.
     Resume,
     /// Do this many steps more than those already ordered and not yet done, then pause.
     Step(u64),
     /// Give a live parameter a value, already checked.
     Set {
-        /// The parameter.
         name: String,
         /// Its new value.
         value: Value,
@@ -38,7 +36,6 @@ pub enum NextStep {
     Go(Vec<(String, Value)>),
     /// Pictures are wanted, no step.
     Redraw(Vec<(String, Value)>),
-    /// End.
     Stop(StopReason),
 }
 
@@ -56,9 +53,7 @@ pub enum StopReason {
 /// How far a run may go.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limits {
-    /// Steps.
     pub steps: Option<u64>,
-    /// Wall-clock time.
     pub time: Option<Duration>,
 }
 

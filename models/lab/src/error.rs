@@ -18,7 +18,6 @@ pub enum LabError {
     /// Parameters that are fine one by one do not fit together.
     #[error("{}: {message}", .params.join(", "))]
     Contradiction {
-        /// The parameters.
         params: Vec<String>,
         /// What does not fit and what would.
         message: String,
@@ -26,7 +25,6 @@ pub enum LabError {
     /// A text parameter holds an expression that does not read; the message shows where.
     #[error("parameter '{param}': {message}")]
     Expression {
-        /// The parameter.
         param: String,
         /// The error with the expression and a mark under the place.
         message: String,
@@ -34,7 +32,6 @@ pub enum LabError {
     /// An analytic result is NaN or infinite.
     #[error("{metric} is not finite: {reason}")]
     NotFinite {
-        /// The metric.
         metric: String,
         /// Where it comes from.
         reason: String,
@@ -44,23 +41,13 @@ pub enum LabError {
     Data(String),
     /// The device cannot be opened.
     #[error("device {device} cannot be used: {reason}")]
-    Device {
-        /// The device.
-        device: DeviceId,
-        /// What it said.
-        reason: String,
-    },
+    Device { device: DeviceId, reason: String },
     /// A worker process elsewhere cannot be used: which, what happened, and what to do.
     #[error("{0}")]
     Worker(String),
     /// The run failed on the device: out of memory, lost, or a panic in its thread.
     #[error("the run failed on {device}: {reason}")]
-    Failed {
-        /// The device.
-        device: DeviceId,
-        /// What it said.
-        reason: String,
-    },
+    Failed { device: DeviceId, reason: String },
 }
 
 impl LabError {
@@ -144,7 +131,6 @@ pub enum Problem {
     /// A name that is none of an enum's.
     #[error("'{value}' is not one of its values{}", hint(.nearest, .known))]
     NotOneOf {
-        /// The name given.
         value: String,
         /// The nearest allowed name.
         nearest: Option<String>,

@@ -41,7 +41,6 @@ pub enum Frame {
     BoxPlot(BoxPlot),
     /// Named points between two axes.
     Scatter(Scatter),
-    /// Rows and columns of values.
     Table(Table),
     /// Cells in rows, each of one of a few kinds.
     Cells(Cells),

@@ -80,14 +80,12 @@ type Build = Box<dyn FnOnce() -> Box<dyn Lab> + Send>;
 
 /// How a lab that ships with mlsys is built.
 pub struct Recipe {
-    /// The kind of the lab.
     pub kind: &'static str,
     /// Reads its schema.
     pub build: Box<dyn Fn() -> Result<Box<dyn Lab>, SchemaError> + Send>,
 }
 
 impl Recipe {
-    /// The recipe of a lab of this kind.
     pub fn new<L: Lab + 'static>(
         kind: &'static str,
         build: impl Fn() -> Result<L, SchemaError> + Send + 'static,
@@ -100,9 +98,7 @@ impl Recipe {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no lab '{kind}'{}", hint(.nearest))]
 pub struct UnknownKind {
-    /// The name given.
     pub kind: String,
-    /// The nearest kind.
     pub nearest: Option<String>,
 }
 
@@ -114,7 +110,6 @@ fn hint(nearest: &Option<String>) -> String {
 }
 
 impl Registry {
-    /// A registry of these labs.
     pub fn new(labs: Vec<Box<dyn Lab>>) -> Self {
         Self::default().with(labs)
     }

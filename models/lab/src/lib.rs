@@ -6,8 +6,6 @@
 //!
 //! This crate does no I/O and knows no back end and no terminal.
 
-#![warn(missing_docs)]
-
 pub mod control;
 pub mod device;
 pub mod error;

@@ -51,7 +51,6 @@ pub fn to_json(schema: &Schema, params: &Params, device: DeviceId, data: &RunDat
     object
 }
 
-/// The values of every series.
 fn series(schema: &Schema, data: &RunData) -> Map<String, Json> {
     data.series
         .iter()

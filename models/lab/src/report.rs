@@ -20,14 +20,12 @@ pub enum Report {
     Status(String),
     /// A metric known once, or one that replaces its earlier value.
     Scalar {
-        /// The metric.
         name: Arc<str>,
         /// Its value.
         value: Value,
     },
     /// One value of a series; a value that is not finite is kept as a mark and never as a number.
     Point {
-        /// The metric.
         name: Arc<str>,
         /// Steps done when it was measured.
         step: u64,
@@ -223,7 +221,6 @@ impl Series {
 pub struct Change {
     /// Steps done when it took effect.
     pub step: u64,
-    /// The parameter.
     pub name: String,
     /// Its new value.
     pub value: Value,

@@ -72,7 +72,6 @@ pub struct Headline {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceNeed {
-    /// The parameter.
     pub param: String,
     /// Its value without a device.
     pub unless: Value,
@@ -140,7 +139,6 @@ named_enum! {
         Int = "int",
         /// A real number.
         Float = "float",
-        /// Yes or no.
         Bool = "bool",
         /// Free text.
         String = "string",
@@ -318,7 +316,6 @@ pub struct Preset {
 pub struct UnknownPreset {
     /// The lab.
     pub kind: String,
-    /// The name given.
     pub name: String,
     /// The names there are.
     pub known: Vec<String>,

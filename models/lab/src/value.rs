@@ -10,7 +10,6 @@ use toml_writer::{ToTomlValue, TomlStringBuilder};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// Yes or no.
     Bool(bool),
     /// An exact count.
     Int(i64),

@@ -156,7 +156,7 @@ fn a_course_whose_right_options_are_the_longest_is_told() {
 
 #[test]
 fn the_built_in_course_gives_no_answer_away() {
-    let registry = Registry::new(mlsys_analytic::labs().unwrap());
+    let registry = Registry::on_demand(mlsys_analytic::labs());
     let lessons = course();
     let found: Vec<String> = lessons
         .iter()

@@ -4,21 +4,17 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::frame::scatter::Scale;
 
-/// Labelled lengths on one axis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bars {
     /// The unit of all values.
     pub unit: String,
     /// How the axis divides.
     pub scale: Scale,
-    /// The bars, from the top.
     pub bars: Vec<Bar>,
 }
 
-/// One labelled length.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bar {
-    /// What it is.
     pub label: String,
     /// Its length; absent if it is not finite or not known.
     pub value: Option<f64>,
@@ -33,7 +29,6 @@ pub struct Stacks {
     pub unit: String,
     /// What the stacks are made of, for the legend.
     pub parts: Vec<String>,
-    /// The stacks, from the top.
     pub stacks: Vec<Stack>,
     /// A length that no stack should pass, such as the memory there is; one that is not finite is none, and is not written.
     #[serde(default, serialize_with = "finite")]
@@ -147,7 +142,6 @@ pub struct Milestone {
 /// A step function over the axis.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Total {
-    /// What it is.
     pub name: String,
     /// Its unit; empty if it has none.
     #[serde(default)]

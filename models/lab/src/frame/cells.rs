@@ -14,7 +14,6 @@ pub struct Cells {
     pub group: usize,
     /// What a cell can be, for the legend.
     pub kinds: Vec<Kind>,
-    /// The rows, from the top.
     pub rows: Vec<CellRow>,
     /// A sentence on what is seen; may be empty.
     pub note: String,

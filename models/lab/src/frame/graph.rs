@@ -26,7 +26,6 @@ pub struct Node {
     pub label: String,
     /// What it computes, such as "x^2" or "matmul [64, 784] x [784, 512]"; empty for an input.
     pub operation: String,
-    /// What it is.
     pub kind: NodeKind,
     /// The group it folds into, as a place in [`Graph::groups`].
     pub group: Option<usize>,
@@ -60,7 +59,6 @@ pub enum NodeKind {
 /// A named value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fact {
-    /// What it is.
     pub name: String,
     /// Its value.
     pub value: Value,

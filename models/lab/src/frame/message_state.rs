@@ -201,7 +201,6 @@ impl TraceState {
         !self.cells.is_empty()
     }
 
-    /// Bytes sent over all links.
     pub fn bytes(&self) -> u64 {
         self.sent.values().fold(0, |sum, bytes| sum.saturating_add(*bytes))
     }

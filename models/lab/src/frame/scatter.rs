@@ -19,13 +19,10 @@ pub enum Scale {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Scatter {
-    /// The horizontal axis.
     pub x: Dimension,
-    /// The vertical axis.
     pub y: Dimension,
     /// Names of the groups that points belong to; empty if there is only one.
     pub series: Vec<String>,
-    /// The points.
     pub points: Vec<ScatterPoint>,
     /// Lines between the points, such as a roof that none can pass.
     pub lines: Vec<ScatterLine>,
@@ -84,7 +81,6 @@ pub enum Better {
     More,
 }
 
-/// One named point.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScatterPoint {
@@ -92,7 +88,6 @@ pub struct ScatterPoint {
     pub x: Option<f64>,
     /// Where it lies upwards; absent if it is not finite or not known.
     pub y: Option<f64>,
-    /// What it is.
     pub label: String,
     /// The group it belongs to, as a place in [`Scatter::series`].
     pub series: usize,

@@ -12,7 +12,6 @@ use filter::{column, number};
 
 pub use filter::{Filter, FilterError};
 
-/// Rows and columns of values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// Column titles, with units where there are any.
@@ -27,9 +26,7 @@ pub struct Table {
 /// By which column rows are sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sort {
-    /// The column.
     pub column: usize,
-    /// The order.
     pub order: SortOrder,
 }
 
@@ -37,9 +34,7 @@ named_enum! {
     /// The order of sorted rows.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum SortOrder {
-        /// The smallest first.
         Ascending = "smallest first",
-        /// The largest first.
         Descending = "largest first",
     }
 }
@@ -57,7 +52,6 @@ impl Sort {
 }
 
 impl Table {
-    /// A table without notes.
     pub fn new(columns: Vec<String>, rows: Vec<Vec<Value>>) -> Self {
         Self { columns, rows, notes: Notes::default() }
     }
@@ -154,7 +148,6 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// Whether no cell has a note.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
@@ -172,7 +165,6 @@ impl Notes {
         }
     }
 
-    /// The note on a cell.
     pub fn at(&self, row: usize, column: usize) -> Option<&str> {
         let (_, _, place) = self.cells.get(self.find(row, column).ok()?)?;
         self.all.get(*place).map(String::as_str)

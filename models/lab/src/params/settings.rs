@@ -104,7 +104,6 @@ impl Settings {
         self.overlaid(&turned)
     }
 
-    /// The settings in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Given)> {
         self.entries.iter().map(|(name, given)| (name.as_str(), given))
     }
@@ -121,7 +120,6 @@ impl Settings {
         files
     }
 
-    /// Whether nothing is set.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

@@ -9,13 +9,10 @@ pub struct Summary {
     pub first: (u64, f64),
     /// Step and value of the last point.
     pub last: (u64, f64),
-    /// The smallest value.
     pub low: f64,
-    /// The largest value.
     pub high: f64,
     /// All values added up; not finite where they are too large for that.
     pub sum: f64,
-    /// How many points there are.
     pub count: usize,
     /// How far all values of the stretch, positive or not, go up and down, from the point before the stretch on.
     pub travel: f64,
@@ -24,7 +21,6 @@ pub struct Summary {
 /// Which points of a stretch are summarised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Among {
-    /// Every one.
     All,
     /// Those with a value above zero: the ones a logarithmic axis can show.
     Positive,

@@ -30,7 +30,6 @@ impl Schema {
         Ok(schema)
     }
 
-    /// An error in this schema.
     pub(crate) fn error(&self, message: String) -> SchemaError {
         SchemaError { kind: self.kind.clone(), message }
     }

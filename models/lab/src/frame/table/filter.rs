@@ -75,7 +75,6 @@ impl Filter {
         Ok(Some(Self { text: text.to_owned(), test }))
     }
 
-    /// Whether a row is shown.
     pub fn holds(&self, row: &[Value]) -> bool {
         match &self.test {
             Test::Contains(text) => {
