@@ -214,11 +214,10 @@ impl<'a> Card<'a> {
         let room = self.width.saturating_sub(6).max(1);
         let (shown, column) = window(entry, room);
         self.cursor = Some((self.lines.len(), 4 + column));
-        let mut line = Line::from(vec![
-            self.bar(),
-            Span::styled("> ", theme.key),
-            Span::styled(shown, theme.text.add_modifier(Modifier::UNDERLINED)),
-        ]);
+        let typed = theme.text.add_modifier(Modifier::UNDERLINED);
+        let style = if entry.is_selected() { theme.selection } else { typed };
+        let mut line =
+            Line::from(vec![self.bar(), Span::styled("> ", theme.key), Span::styled(shown, style)]);
         if entry.text().is_empty() {
             line.spans.push(Span::styled("  ", theme.dim));
         }

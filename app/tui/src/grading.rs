@@ -4,7 +4,7 @@ use mlsys_lab::Registry;
 use mlsys_lab::device::DeviceId;
 use mlsys_lesson::{
     Answer, Asked, Block, CheckOutcome, DeviceFacts, Event, Grade, LessonEnv, Predict, Progress,
-    Question, Target, Verdict,
+    Question, Verdict,
 };
 
 use crate::answer::{self, AnswerError};
@@ -23,37 +23,38 @@ fn answered(given: Answer, grade: Grade) -> Result<Answered, AnswerError> {
 impl Page {
     /// Takes what was typed for a block; an error is a complaint for the field, and nothing has changed.
     ///
-    /// A prediction that waits for a run is no event yet: it may still change until that starts.
+    /// A prediction that waits for a run may still change until that starts.
     pub fn submit(
         &mut self,
         block: usize,
         text: &str,
         registry: &Registry,
-    ) -> Result<Option<Event>, AnswerError> {
+    ) -> Result<Event, AnswerError> {
         let lesson = self.lesson.clone();
         let id = lesson.front.id.clone();
         match lesson.blocks.get(block) {
             Some(Block::Predict(predict)) => {
                 let given = answer::read_prediction(text, predict)?;
                 predict.accepts(&given)?;
-                // What is known beforehand waits for no run.
-                let known = predict.compare(&given, &self.env(&DeviceFacts::default()));
-                let known = match &predict.target {
-                    Target::Metric(_) => None,
-                    Target::Answer(_) | Target::Choice(_) => known.ok(),
+                // Its run reveals it, and space starts that one.
+                let labs = lesson.labs_of(predict);
+                labs.iter().take(1).for_each(|lab| self.show_lab(lab));
+                let facts = DeviceFacts::default();
+                let known = predict.compare(&given, &self.env(&facts)).ok();
+                let known = known.filter(|_| labs.is_empty());
+                let (prediction, made) = (predict.id.clone(), given.clone());
+                let event = match &known {
+                    None => Event::PredictionMade { lesson: id, prediction, given: made },
+                    Some(_) => Event::PredictionLocked { lesson: id, prediction, given: made },
                 };
-                let stands = known.is_some().then(|| Event::PredictionLocked {
-                    lesson: id,
-                    prediction: predict.id.clone(),
-                    given: given.clone(),
-                });
                 let prediction = Prediction {
                     given,
-                    locked: stands.is_some(),
+                    locked: known.is_some(),
                     comparison: known.map(|comparison| comparison.statement),
+                    outcome: None,
                 };
                 self.predictions.insert(predict.id.clone(), prediction);
-                Ok(stands)
+                Ok(event)
             }
             Some(Block::Question(question)) => {
                 let given = answer::read(text, &lesson, question)?;
@@ -62,13 +63,13 @@ impl Page {
                 let answered = answered(given.clone(), grade)?;
                 let right = answered.right;
                 self.answers.insert(question.id.clone(), answered);
-                Ok(Some(Event::AnswerGiven {
+                Ok(Event::AnswerGiven {
                     lesson: id,
                     question: question.id.clone(),
                     given,
                     right,
                     points,
-                }))
+                })
             }
             Some(Block::Prose(_) | Block::Lab(_) | Block::Check(_) | Block::Notes(_)) | None => {
                 Err(AnswerError::NothingAsked)
@@ -149,28 +150,31 @@ impl Page {
         let locked = self.predictions.iter().filter(|(_, made)| made.locked);
         let compared = locked.filter_map(|(id, made)| {
             let predict = lesson.predictions().find(|predict| predict.id == *id)?;
-            Some((id.clone(), predict.compare(&made.given, &env).ok()?.statement))
+            if !lesson.labs_of(predict).into_iter().all(has_run) {
+                return None;
+            }
+            let statement = predict.compare(&made.given, &env).ok()?.statement;
+            Some((id.clone(), statement, predict.outcome(&env).map(str::to_owned)))
         });
         let compared: Vec<_> = compared.collect();
         self.checks.extend(checks);
-        for (id, statement) in compared {
+        for (id, statement, outcome) in compared {
             if let Some(made) = self.predictions.get_mut(&id) {
-                made.comparison = Some(statement);
+                (made.comparison, made.outcome) = (Some(statement), outcome);
             }
         }
     }
 
-    /// What locked predictions are held against, as far as it is known.
+    /// What predictions were held against, as far as that is told.
     pub fn truths(&self, machine: Machine<'_>) -> Vec<(String, Answer)> {
         let facts = self.device_facts(machine);
         let env = self.env(&facts);
-        let is_locked = |predict: &&Predict| {
+        let is_told = |predict: &&Predict| {
             let made = self.predictions.get(&predict.id);
-            made.is_some_and(|made| made.locked)
+            made.is_some_and(|made| made.comparison.is_some())
         };
-        let lesson = &self.lesson;
-        let locked = lesson.predictions().filter(is_locked);
-        locked.filter_map(|predict| Some((predict.id.clone(), predict.truth(&env)?))).collect()
+        let told = self.lesson.predictions().filter(is_told);
+        told.filter_map(|predict| Some((predict.id.clone(), predict.truth(&env)?))).collect()
     }
 
     pub fn restore(&mut self, progress: &Progress, registry: &Registry) {
@@ -196,12 +200,19 @@ impl Page {
         }
         for predict in lesson.predictions() {
             if let Some(given) = before.predictions.get(&predict.id) {
-                let known = predict.compare(given, &LessonEnv::new());
+                // What no run has told stays untold.
+                let is_told = before.outcomes.contains_key(&predict.id);
+                let known = predict.compare(given, &LessonEnv::new()).ok().filter(|_| is_told);
                 let prediction = Prediction {
                     given: given.clone(),
                     locked: true,
-                    comparison: known.ok().map(|comparison| comparison.statement),
+                    comparison: known.map(|comparison| comparison.statement),
+                    outcome: None,
                 };
+                self.predictions.insert(predict.id.clone(), prediction);
+            } else if let Some(given) = before.guesses.get(&predict.id) {
+                let (given, locked) = (given.clone(), false);
+                let prediction = Prediction { given, locked, comparison: None, outcome: None };
                 self.predictions.insert(predict.id.clone(), prediction);
             }
         }

@@ -126,6 +126,8 @@ pub struct TextField {
     text: String,
     /// Byte offset of the cursor, on a character's edge.
     cursor: usize,
+    /// Whether the whole text is selected, so that typing replaces it.
+    is_selected: bool,
     /// Why the last Enter was not taken.
     pub complaint: Option<String>,
 }
@@ -146,7 +148,17 @@ const LONGEST: usize = 2000;
 impl TextField {
     pub fn new(purpose: FieldPurpose, text: impl Into<String>) -> Self {
         let text = text.into();
-        Self { purpose, cursor: text.len(), text, complaint: None }
+        Self { purpose, cursor: text.len(), text, is_selected: false, complaint: None }
+    }
+
+    /// A field with an old value, which the first thing typed replaces and a key that moves keeps.
+    pub fn to_replace(purpose: FieldPurpose, text: impl Into<String>) -> Self {
+        let field = Self::new(purpose, text);
+        Self { is_selected: !field.text.is_empty(), ..field }
+    }
+
+    pub fn is_selected(&self) -> bool {
+        self.is_selected
     }
 
     pub fn over_the_page(text: impl Into<String>) -> Self {
@@ -163,10 +175,17 @@ impl TextField {
 
     pub fn key(&mut self, key: Key) -> FieldEvent {
         let Some(action) = text_action(key, Surface::Field) else { return FieldEvent::Unused };
+        let was_selected = std::mem::take(&mut self.is_selected);
         match action {
             TextAction::Accept => return FieldEvent::Done,
             TextAction::Cancel => return FieldEvent::Dropped,
-            TextAction::Insert(c) => self.insert(c),
+            TextAction::Insert(c) => {
+                if was_selected {
+                    self.clear();
+                }
+                self.insert(c);
+            }
+            TextAction::DeleteBack | TextAction::Delete if was_selected => self.clear(),
             TextAction::DeleteBack => self.remove(self.before()),
             TextAction::Delete => drop(self.text.drain(self.cursor..self.after())),
             TextAction::DeleteToStart => self.remove(0),
@@ -189,8 +208,16 @@ impl TextField {
 
     /// Takes pasted text; line ends become spaces and control characters are dropped.
     pub fn paste(&mut self, text: &str) {
+        if std::mem::take(&mut self.is_selected) {
+            self.clear();
+        }
         let blank = |c| if matches!(c, '\n' | '\t') { ' ' } else { c };
         text.chars().map(blank).filter(|c| !c.is_control()).for_each(|c| self.insert(c));
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.cursor = 0;
     }
 
     fn insert(&mut self, c: char) {
@@ -229,6 +256,26 @@ mod tests {
         assert_eq!(entry.text(), "1.15");
         assert_eq!(entry.key(Key::Enter), FieldEvent::Done);
         assert_eq!(entry.key(Key::Esc), FieldEvent::Dropped);
+    }
+
+    #[test]
+    fn an_old_value_is_replaced_by_what_is_typed_and_kept_by_a_key_that_moves() {
+        for (keys, text) in [
+            (&[Key::Char('7')][..], "7"),
+            (&[Key::Backspace], ""),
+            (&[Key::End, Key::Char('7')], "1047"),
+            (&[Key::Left, Key::Backspace], "14"),
+        ] {
+            let mut entry = TextField::to_replace(FieldPurpose::Knob, "104");
+            assert!(entry.is_selected());
+            for key in keys {
+                entry.key(*key);
+            }
+            assert_eq!((entry.text(), entry.is_selected()), (text, false), "{keys:?}");
+        }
+        let mut entry = TextField::to_replace(FieldPurpose::Knob, "104");
+        entry.paste("8");
+        assert_eq!(entry.text(), "8");
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub use lint::{spoilers, telling_lengths};
 pub use model::{
     Asked, Block, Check, CourseId, CourseIdError, DeviceName, Expected, Formula, FrontMatter, Goal,
     KernelTask, KernelTest, Knob, LabDirective, Lesson, LessonId, LessonIdError, Limit,
-    ListedModule, Manifest, Match, Notes, PanelRef, Predict, PredictKind, Prose, Question,
+    ListedModule, Manifest, Match, Notes, Outcome, PanelRef, Predict, PredictKind, Prose, Question,
     QuestionKind, QuestionType, Setting, Target, Term, Tolerance, Wrong, is_inside, translated,
 };
 pub use parse::translation::read_translation;

@@ -107,12 +107,23 @@ pub struct Predict {
     pub target: Target,
     /// The value that theory gives.
     pub theory: Option<Formula>,
-    /// What to say afterwards.
+    /// The lab whose run reveals it, where it is not one that the target names.
+    pub lab: Option<Located<String>>,
+    /// What to say afterwards, by what came out: the first that holds.
+    pub outcomes: Vec<Outcome>,
+    /// What to say afterwards in any case.
     pub explain: Option<String>,
     /// In a translation, what is shown for a choice of the original.
     pub wording: BTreeMap<String, String>,
     /// Where it stands, fences included.
     pub place: Place,
+}
+
+/// What to say where a condition on the measured metrics holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    pub when: Formula,
+    pub say: String,
 }
 
 /// How a prediction is answered.
@@ -170,6 +181,27 @@ impl Lesson {
     /// The predictions, in file order.
     pub fn predictions(&self) -> impl Iterator<Item = &Predict> {
         self.blocks.iter().filter_map(Block::as_predict)
+    }
+
+    /// The labs whose runs reveal a prediction: the one it names, else those that its target names, else the next one in
+    /// the file, else the last; none in a lesson without labs.
+    pub fn labs_of<'l>(&'l self, predict: &'l Predict) -> Vec<&'l str> {
+        if let Some(lab) = &predict.lab {
+            return vec![&lab.value];
+        }
+        let formula = match &predict.target {
+            Target::Metric(formula) | Target::Answer(formula) => Some(formula),
+            Target::Choice(_) => None,
+        };
+        let named = formula.into_iter().flat_map(|formula| formula.expr.names());
+        let mut labs: Vec<&str> = named.filter_map(|(name, _)| name.parts().next()).collect();
+        labs.retain(|id| self.lab(id).is_some());
+        labs.dedup();
+        if labs.is_empty() {
+            let next = self.labs().find(|lab| lab.place.start > predict.place.start);
+            labs.extend(next.or_else(|| self.labs().last()).map(|lab| lab.id.as_str()));
+        }
+        labs
     }
 
     /// The questions, in file order.

@@ -22,6 +22,8 @@ pub struct LessonProgress {
     pub completed: bool,
     /// Locked predictions by id.
     pub predictions: BTreeMap<String, Answer>,
+    /// Predictions that were made and may still be changed, by id.
+    pub guesses: BTreeMap<String, Answer>,
     /// What came out for predictions, by id.
     pub outcomes: BTreeMap<String, Answer>,
     /// Answers by question id.
@@ -158,7 +160,11 @@ impl Progress {
         let lesson = self.lessons.entry(event.lesson().clone()).or_default();
         match event {
             Event::LessonOpened { .. } => {}
+            Event::PredictionMade { prediction, given, .. } => {
+                lesson.guesses.insert(prediction, given);
+            }
             Event::PredictionLocked { prediction, given, .. } => {
+                lesson.guesses.remove(&prediction);
                 lesson.predictions.entry(prediction).or_insert(given);
             }
             Event::PredictionCompared { prediction, actual, .. } => {
@@ -271,6 +277,8 @@ pub struct Record {
 pub enum Event {
     /// A lesson was opened.
     LessonOpened { lesson: LessonId },
+    /// A prediction was made and waits for its run.
+    PredictionMade { lesson: LessonId, prediction: String, given: Answer },
     /// A prediction was made and can no longer be changed.
     PredictionLocked { lesson: LessonId, prediction: String, given: Answer },
     /// A prediction was compared with what came out.
@@ -330,6 +338,7 @@ impl Event {
     pub fn lesson(&self) -> &LessonId {
         match self {
             Self::LessonOpened { lesson }
+            | Self::PredictionMade { lesson, .. }
             | Self::PredictionLocked { lesson, .. }
             | Self::PredictionCompared { lesson, .. }
             | Self::CheckSkipped { lesson, .. }

@@ -102,6 +102,7 @@ fn predict_texts(predict: &Predict) -> String {
     if let PredictKind::Choice { choices } = &predict.kind {
         list(&mut body, "choices", choices);
     }
+    list(&mut body, "say", predict.outcomes.iter().map(|outcome| &outcome.say));
     line(&mut body, "explain", predict.explain.as_deref());
     body
 }

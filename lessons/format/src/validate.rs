@@ -25,7 +25,9 @@ pub fn validate(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {
                     Target::Metric(formula) | Target::Answer(formula) => check.names(formula, None),
                     Target::Choice(_) => {}
                 }
-                predict.theory.iter().for_each(|theory| check.names(theory, None));
+                let outcomes = predict.outcomes.iter().map(|outcome| &outcome.when);
+                predict.theory.iter().chain(outcomes).for_each(|one| check.names(one, None));
+                predict.lab.iter().for_each(|lab| check.revealed_by(lab));
             }
             Block::Question(question) => check.question(question),
             Block::Check(assertion) => {
@@ -111,6 +113,17 @@ impl<'a> Validation<'a> {
             | QuestionKind::Order { .. }
             | QuestionKind::Text { .. }
             | QuestionKind::Withheld(_) => {}
+        }
+    }
+
+    /// A prediction that names the lab whose run reveals it.
+    fn revealed_by(&mut self, lab: &Located<String>) {
+        let known: Vec<&str> = self.lesson.labs().map(|lab| lab.id.as_str()).collect();
+        let is_there = known.contains(&lab.value.as_str());
+        if !is_there && !self.lesson.unread.contains(&lab.value) {
+            let message = format!("no lab of this lesson is called `{}`", shortened(&lab.value));
+            let help = suggestion(&lab.value, known.into_iter(), "its labs are");
+            self.error_maybe(Code::UnknownName, lab.place, message, help);
         }
     }
 

@@ -1,8 +1,6 @@
 //! What stands in the card of a lab, a prediction, a question or a note.
 
-use mlsys_lesson::{
-    Asked, CaseResult, LabDirective, Notes, Predict, PredictKind, Question, Target,
-};
+use mlsys_lesson::{Asked, CaseResult, LabDirective, Notes, Predict, PredictKind, Question};
 use ratatui::style::Modifier;
 use ratatui::text::Line;
 
@@ -34,10 +32,11 @@ impl Card<'_> {
         let theme = &self.look.theme;
         let made = self.page.predictions.get(&predict.id);
         let locked = made.is_some_and(|made| made.locked);
-        let about = match predict.target {
+        let about = match self.page.lesson.labs_of(predict).first() {
             _ if locked => format!("{} it stands", self.look.glyphs.locked),
-            Target::Metric(_) => "before the run".to_owned(),
-            Target::Answer(_) | Target::Choice(_) => "before you read on".to_owned(),
+            Some(_) if made.is_some() => "space runs it".to_owned(),
+            Some(_) => "before the run".to_owned(),
+            None => "before you read on".to_owned(),
         };
         self.head("PREDICT", about, if locked { "" } else { "enter: your guess" });
         self.prose(&predict.prompt);
@@ -57,6 +56,7 @@ impl Card<'_> {
             self.line(format!("your guess: {given}"), theme.text);
             if let Some(comparison) = &made.comparison {
                 self.line(comparison.clone(), theme.accent);
+                made.outcome.iter().for_each(|outcome| self.prose(outcome));
                 if let Some(explain) = &predict.explain {
                     self.prose(explain);
                 }

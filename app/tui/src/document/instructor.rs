@@ -122,6 +122,10 @@ pub(super) fn predict(predict: &Predict, env: &dyn Env) -> Vec<Remark> {
     let mut remarks = vec![remark("held against", held)];
     let theory = predict.theory.iter();
     remarks.extend(theory.map(|formula| remark("theory", number(formula, env))));
+    let outcomes = predict.outcomes.iter();
+    remarks.extend(
+        outcomes.map(|one| remark(format!("said if {}", one.when.source), one.say.clone())),
+    );
     let explain = predict.explain.iter();
     remarks.extend(explain.map(|text| remark("said afterwards", text.clone())));
     remarks

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mlsys_lab::Registry;
-use mlsys_lesson::{Answer, Block, Event, Lesson, Predict, Question, Target};
+use mlsys_lesson::{Answer, Block, Event, Lesson, Predict, Question};
 use mlsys_run::glossary::Glossary;
 use mlsys_run::settings;
 use mlsys_view::kernel::Play;
 
 use crate::editor::{Editor, KernelTests};
 use crate::list::{FieldPurpose, TextField};
-use crate::state::lab::{LabState, lab};
+use crate::state::lab::{LabState, RunStatus, lab};
 
 pub struct Page {
     pub lesson: Arc<Lesson>,
@@ -23,6 +23,8 @@ pub struct Page {
     pub full_screen: Option<Side>,
     /// The marked block: a prediction, a lab or a question.
     pub marked: Option<usize>,
+    /// Whether the marked block was gone to; the first one is marked from the beginning.
+    pub arrived: bool,
     pub scroll: usize,
     pub entry: Option<TextField>,
     pub editor: Option<Box<Editor>>,
@@ -81,10 +83,12 @@ pub struct Answered {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
     pub given: Answer,
-    /// Whether it stands: its run has started, or it was about what is known beforehand.
+    /// Whether it stands: its run has started.
     pub locked: bool,
     /// Prediction, theory and measurement in words, once there is a measurement.
     pub comparison: Option<String>,
+    /// What the lesson says to what came out.
+    pub outcome: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -117,6 +121,7 @@ impl Page {
             side: Side::Text,
             full_screen: None,
             marked: None,
+            arrived: false,
             scroll: 0,
             entry: None,
             editor: None,
@@ -165,6 +170,19 @@ impl Page {
         }
     }
 
+    /// Whether something is still to be done at the marked block.
+    pub fn is_marked_open(&self) -> bool {
+        match self.marked_block() {
+            Some(Block::Predict(predict)) => !self.predictions.contains_key(&predict.id),
+            Some(Block::Question(question)) => !self.answers.contains_key(&question.id),
+            Some(Block::Lab(lab)) => {
+                let mut labs = self.labs.iter();
+                labs.any(|open| open.id == lab.id && open.run.state == RunStatus::Ready)
+            }
+            Some(Block::Prose(_) | Block::Check(_) | Block::Notes(_)) | None => false,
+        }
+    }
+
     pub fn marked_block(&self) -> Option<&Block> {
         self.lesson.blocks.get(self.marked?)
     }
@@ -208,12 +226,8 @@ impl Page {
     }
 
     pub fn predictions_of<'a>(&'a self, lab: &'a str) -> impl Iterator<Item = &'a Predict> {
-        self.lesson.predictions().filter(move |predict| match &predict.target {
-            Target::Metric(formula) | Target::Answer(formula) => {
-                formula.expr.names().iter().any(|(name, _)| name.parts().next() == Some(lab))
-            }
-            Target::Choice(_) => false,
-        })
+        let all = self.lesson.predictions();
+        all.filter(move |predict| self.lesson.labs_of(predict).contains(&lab))
     }
 
     pub fn lock_predictions(&mut self, lab: &str) -> Vec<Event> {

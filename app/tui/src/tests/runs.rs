@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use mlsys_lab::report::Report;
+use mlsys_lesson::Progress;
 use mlsys_run::outcome::Outcome;
 
-use super::{Bench, point, started};
-use crate::message::Message;
+use super::{Bench, asked, point, started};
+use crate::message::{Effect, Message};
 
 const SET_RATE: &str = "does: Set { name: \"learning_rate\", value: Float(0.02) }";
 
@@ -16,7 +17,7 @@ fn predictions_lock_when_the_run_starts() {
         (" ", "predict first | does no: Start"),
         ("\n0.6\n", "your guess: 0.6"),
         (" ", "does: lab: \"run\" | does: PredictionLocked"),
-        ("«trained»", "You said 0.6; measured 1 | Adam finds it."),
+        ("«trained»", "You said 0.6; the run gave 1 | Adam finds it."),
         ("\n", "this prediction stands"),
     ]);
     // A run without a prediction takes a second space.
@@ -116,7 +117,7 @@ fn divergence_is_explained() {
 fn an_instant_lab_answers_every_turn_of_a_knob() {
     let mut bench = Bench::in_lesson((120, 60));
     // A second turn does not wait for the first answer; undoing one is a turn, too.
-    for (keys, threads) in [("nn", 256), ("«end»\t>", 512), (">", 1024), ("«end»u", 512)] {
+    for (keys, threads) in [("nnn", 256), ("«end»\t>", 512), (">", 1024), ("«end»u", 512)] {
         let effects = bench.keys(keys);
         let start = started(&effects).unwrap();
         assert_eq!(start.kind, "occupancy");
@@ -143,5 +144,39 @@ fn known_answers_are_compared_at_once() {
     bench.follow(&[
         ("", "before you read on | no: 13% more."),
         ("\nb\n", "the answer is \"tiles\" | 13% more. | does: PredictionLocked"),
+    ]);
+    // With a lab, its run tells, and what is said depends on what came out.
+    let lab = "\n```{lab} occ\nkind = \"occupancy\"\n```\n";
+    let outcomes = "[[outcome]]\nwhen = \"occ.occupancy > 2\"\nsay = \"More than all.\"\n\
+        [[outcome]]\nwhen = \"occ.occupancy <= 1\"\nsay = \"At most all.\"\n```\n";
+    let text = LESSON.replace("13% more.\"\n```\n", &format!("13% more.\"\n{outcomes}{lab}"));
+    let (mut bench, effects) = Bench::opening((120, 40), &text);
+    assert!(started(&effects).is_none(), "the guess comes first");
+    bench.follow(&[
+        ("", "before the run"),
+        ("\na\n", "space runs it | your guess: tiles | no: the answer is | does: PredictionMade"),
+        (" ", "does: PredictionLocked | does: kind: \"occupancy\""),
+    ]);
+    bench.report(vec![Report::Scalar { name: "occupancy".into(), value: 0.5.into() }], 1);
+    bench.end(Outcome::Finished);
+    bench
+        .follow(&[("", "the answer is \"tiles\" | At most all. | 13% more. | no: More than all.")]);
+}
+
+#[test]
+fn a_guess_that_waits_for_its_run_is_there_again() {
+    let mut bench = Bench::in_lesson((120, 40));
+    let effects = bench.keys("\n0.9\n");
+    let saved = asked!(effects, Effect::Save(event) => event.clone());
+    let mut progress = Progress::default();
+    saved.for_each(|event| progress.apply(event));
+    let mut again = Bench::in_lesson((120, 40));
+    again.app.course.progress = progress;
+    again.keys("\u{1b}");
+    again.app.left_pages.clear();
+    again.follow(&[
+        ("\n", "your guess: 0.9"),
+        ("\n0.8\n", "your guess: 0.8"),
+        (" ", "does: PredictionLocked"),
     ]);
 }

@@ -69,7 +69,7 @@ fn steps_are_typed_and_remembered() {
     // A lab is started by its first steps; a closed form has none.
     Bench::in_lesson((80, 24)).follow(&[("  «end»S\n", "does: Step(10)")]);
     Bench::in_lesson((120, 40)).follow(&[
-        ("nn«end»s", "this lab answers at once: it has no steps"),
+        ("nnn«end»s", "this lab answers at once: it has no steps"),
         ("S", "this lab answers at once: it has no steps"),
         ("E", "this lab answers at once: it has no steps"),
         ("F", "this lab answers at once: it has no steps"),

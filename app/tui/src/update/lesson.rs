@@ -14,8 +14,8 @@ use crate::state::{App, DraftFollowing, KnobError, Page, Side, Telling};
 use crate::{document, view};
 
 impl App {
-    /// Marks the activity this many places on; one that lies further that way and has not come into view is shown first, for
-    /// otherwise it would be passed over.
+    /// Marks the activity this many places on. One that lies further that way and has not come into view, and the first one of
+    /// a lesson that has just been opened, are shown first, for otherwise they would be passed over.
     pub(super) fn mark(&mut self, places: isize) {
         let Some(page) = self.page.as_mut() else { return };
         page.turn_to(Side::Text);
@@ -23,7 +23,12 @@ impl App {
         self.keep_marked_in_view();
         if let Some(page) = self.page.as_mut() {
             let was_ahead = if places > 0 { page.scroll > before } else { page.scroll < before };
-            if !was_ahead {
+            let is_shown = before == 0 && page.scroll == 0;
+            let is_first = places > 0 && !page.arrived && is_shown && page.is_marked_open();
+            page.arrived = true;
+            if is_first {
+                page.mark(0);
+            } else if !was_ahead {
                 page.mark(places);
                 self.keep_marked_in_view();
             }
@@ -93,6 +98,7 @@ impl App {
     pub(super) fn enter_activity(&mut self) {
         let Some(page) = self.page.as_mut() else { return };
         let Some(block) = page.marked else { return };
+        page.arrived = true;
         let (given, lettered) = match page.marked_block() {
             Some(Block::Lab(_)) => {
                 page.mark(0);
@@ -116,7 +122,7 @@ impl App {
         };
         // Letters are typed anew: in another session they may stand for other options.
         let text = given.filter(|_| !lettered).and_then(Answer::one).unwrap_or_default();
-        page.entry = Some(TextField::new(FieldPurpose::Block(block), text));
+        page.entry = Some(TextField::to_replace(FieldPurpose::Block(block), text));
         self.keep_marked_in_view();
     }
 
@@ -170,9 +176,7 @@ impl App {
         let Some(page) = self.page.as_mut() else { return Ok(()) };
         let event = page.submit(block, text, self.registry)?;
         page.entry = None;
-        if let Some(event) = event {
-            self.save(event);
-        }
+        self.save(event);
         Ok(())
     }
 

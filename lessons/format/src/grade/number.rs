@@ -7,7 +7,7 @@ use crate::check::{error_text, shown};
 use crate::grade::answer::{Answer, Judgement, same};
 use crate::grade::mistake;
 use crate::grade::quantity::{self, ReadNumberError, Written};
-use crate::model::{Formula, Predict, PredictKind, Target, Tolerance, Wrong};
+use crate::model::{Formula, Outcome, Predict, PredictKind, Target, Tolerance, Wrong};
 
 /// The number that a learner wrote, as questions without a unit read it.
 pub fn read_number(text: &str) -> Result<f64, ReadNumberError> {
@@ -143,7 +143,7 @@ impl Predict {
     pub fn compare(&self, given: &Answer, env: &dyn Env) -> Result<Comparison, PredictionError> {
         let predicted = self.read(given)?;
         let (actual, source) = match &self.target {
-            Target::Metric(formula) => (known(formula, env)?, "measured"),
+            Target::Metric(formula) => (known(formula, env)?, "the run gave"),
             Target::Answer(formula) => (known(formula, env)?, "the answer is"),
             Target::Choice(text) => (Value::Text(text.clone()), "the answer is"),
         };
@@ -177,6 +177,12 @@ impl Predict {
             theory,
             actual,
         })
+    }
+
+    /// What the lesson says to what came out: the first case whose condition holds.
+    pub fn outcome(&self, env: &dyn Env) -> Option<&str> {
+        let holds = |outcome: &&Outcome| value(&outcome.when, env) == Ok(Value::Bool(true));
+        self.outcomes.iter().find(holds).map(|outcome| outcome.say.as_str())
     }
 
     /// What it is held against, once that is known, so that it reads back as the same.

@@ -7,8 +7,8 @@ use mlsys_lab::schema::Class;
 
 use crate::diagnostic::{Code, Located, Place, Problems, Source, shortened};
 use crate::model::{
-    Block, Check, DeviceName, Goal, Knob, LabDirective, Notes, PanelRef, Predict, PredictKind,
-    Prose, Target,
+    Block, Check, DeviceName, Goal, Knob, LabDirective, Notes, Outcome, PanelRef, Predict,
+    PredictKind, Prose, Target,
 };
 use crate::parse::characters;
 use crate::parse::fields::Fields;
@@ -204,6 +204,12 @@ fn predict(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Pred
         }
     };
     let theory = fields.formula("theory");
+    let lab = fields.line("lab");
+    let outcomes = fields.tables("outcome", |fields| {
+        fields.require(&[("when", "when = \"run.accuracy > 0.9\""), ("say", "say = \"...\"")]);
+        let (when, say) = (fields.formula("when"), fields.text("say"));
+        Some(Outcome { when: when?, say: say?.value })
+    });
     let explain = fields.text("explain");
     Some(Predict {
         id,
@@ -211,6 +217,8 @@ fn predict(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Pred
         kind: kind?,
         target: metric.or(answer)?,
         theory,
+        lab,
+        outcomes,
         explain: explain.map(|text| text.value),
         wording: BTreeMap::new(),
         place,

@@ -36,7 +36,7 @@ impl Talk<'_> {
         page.side = Side::Text;
         let asked = page.marked_block().filter(|block| block.as_lab().is_none()).cloned();
         if self.driver.app.available(Command::Enter) == Err(Refusal::Locked) {
-            return self.tell("This prediction stands: what it is held against is known.");
+            return self.tell("This prediction stands: its run has started.");
         }
         let Some(asked) = asked else { return self.tell("Nothing is asked here.") };
         if asked.as_question().is_some_and(asks_kernel) {
@@ -172,10 +172,10 @@ impl Talk<'_> {
 
     pub(super) fn run(&mut self) -> io::Result<()> {
         let Some(page) = self.driver.app.page.as_mut() else { return Ok(()) };
-        let marked = page.marked_block().and_then(Block::as_predict);
-        if let Some(lab) = marked.and_then(say::lab_of) {
-            page.show_lab(&lab);
-        }
+        let lesson = page.lesson.clone();
+        let marked = page.marked.and_then(|block| lesson.blocks.get(block)?.as_predict());
+        let labs = marked.map_or_else(Vec::new, |predict| lesson.labs_of(predict));
+        labs.first().into_iter().for_each(|lab| page.show_lab(lab));
         let current = page.current;
         self.command(Command::Run)?;
         let page = self.page().filter(|_| self.driver.app.session.active.is_none());

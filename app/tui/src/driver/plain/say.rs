@@ -3,7 +3,7 @@
 use mlsys_lab::value::number;
 use mlsys_lesson::{
     Asked, Block, Case, CaseResult, Check, LabDirective, Predict, PredictKind, Question,
-    QuestionKind, Target,
+    QuestionKind,
 };
 use mlsys_view::panel::words;
 use mlsys_view::prose::{self, Signs, Styles};
@@ -153,7 +153,7 @@ pub(super) fn prediction(page: &Page, predict: &Predict) -> Vec<String> {
         Some(made) => {
             let given = answer::spelled(&made.given, |text| predict.label(text));
             lines.extend(sentence(&format!("You said: {given}.")));
-            if made.locked && matches!(predict.target, Target::Metric(_)) {
+            if made.locked && !page.lesson.labs_of(predict).is_empty() {
                 lines.push("It stands: its run has started.".to_owned());
             }
             lines.extend(comparison(page, predict));
@@ -167,16 +167,12 @@ pub fn comparison(page: &Page, predict: &Predict) -> Vec<String> {
     let made = page.predictions.get(&predict.id);
     let Some(statement) = made.and_then(|made| made.comparison.as_ref()) else { return Vec::new() };
     let mut lines = sentence(statement);
+    let outcome = made.and_then(|made| made.outcome.as_ref());
+    lines.extend(outcome.into_iter().flat_map(|outcome| markdown(outcome)));
     if let Some(explain) = &predict.explain {
         lines.extend(markdown(explain));
     }
     lines
-}
-
-pub fn lab_of(predict: &Predict) -> Option<String> {
-    let Target::Metric(formula) = &predict.target else { return None };
-    let (name, _) = *formula.expr.names().first()?;
-    name.parts().next().map(str::to_owned)
 }
 
 pub(super) fn question(page: &Page, question: &Question) -> Vec<String> {

@@ -110,7 +110,7 @@ fn a_broken_lesson_opens_once_fixed() {
 #[test]
 fn answers_are_regraded_on_reload() {
     let mut bench = previewing((120, 60), LESSON);
-    bench.follow(&[("nnn\n1152\n", "Biases are parameters too.")]);
+    bench.follow(&[("nnnn\n1152\n", "Biases are parameters too.")]);
     let answered = |bench: &Bench| {
         let page = bench.page();
         page.answers.values().next().map(|answered| answered.right)

@@ -20,7 +20,7 @@ pub(super) fn read(fence: &Directive, block: &mut Block, problems: &mut Problems
         }
         Block::Predict(predict) => {
             texts.predict(predict);
-            &["type", "metric", "answer", "theory"]
+            &["type", "metric", "answer", "theory", "lab", "outcome"]
         }
         Block::Question(question) => {
             texts.question(question);
@@ -96,6 +96,9 @@ impl Texts<'_, '_, '_> {
 
     fn predict(&mut self, predict: &mut Predict) {
         self.text("prompt", &mut predict.prompt);
+        if let Some(own) = self.texts("say", predict.outcomes.len()) {
+            predict.outcomes.iter_mut().zip(own).for_each(|(outcome, own)| outcome.say = own);
+        }
         self.optional("explain", &mut predict.explain);
         match &mut predict.kind {
             PredictKind::Numeric { unit } => self.unit(unit),
