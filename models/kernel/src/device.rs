@@ -196,6 +196,9 @@ fn equal(a: u64, b: u64, of: Scalar) -> bool {
         return a == b;
     }
     let (x, y) = (real(a, of), real(b, of));
+    // The last place of numbers with 8 or 11 bits.
+    let places = [(Scalar::Half, 1e-3), (Scalar::Bfloat16, 8e-3)];
+    let last = places.iter().find(|(known, _)| *known == of).map_or(TOLERANCE, |(_, last)| *last);
     // A device may take a subnormal number for zero.
     let least = if of == Scalar::Double { f64::MIN_POSITIVE } else { f64::from(f32::MIN_POSITIVE) };
     // Infinities are equal to themselves only, and so are the two zeros to each other.
@@ -203,7 +206,7 @@ fn equal(a: u64, b: u64, of: Scalar) -> bool {
         || (x.is_nan() && y.is_nan())
         || (x.is_finite()
             && y.is_finite()
-            && (x - y).abs() <= (TOLERANCE * x.abs().max(y.abs())).max(least))
+            && (x - y).abs() <= (last * x.abs().max(y.abs())).max(least))
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ mod machine;
 mod math;
 mod parser;
 pub mod recipe;
+mod scalar_bits;
 #[cfg(test)]
 mod tests;
 mod typed_ast;

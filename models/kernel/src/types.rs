@@ -8,11 +8,18 @@ mlsys_lab::named_enum! {
     pub enum Scalar {
         /// True or false, one byte in memory.
         Bool = "bool",
+        /// Signed, as with the compilers for NVIDIA's cards.
+        Char = "char",
+        UnsignedChar = "unsigned char",
+        Short = "short",
+        UnsignedShort = "unsigned short",
         Int = "int",
         Unsigned = "unsigned",
         Long = "long long",
         /// 64 bits, unsigned; also `size_t`.
         UnsignedLong = "unsigned long long",
+        Half = "half",
+        Bfloat16 = "nv_bfloat16",
         Float = "float",
         Double = "double",
     }
@@ -21,7 +28,8 @@ mlsys_lab::named_enum! {
 impl Scalar {
     pub fn bytes(self) -> u32 {
         match self {
-            Self::Bool => 1,
+            Self::Bool | Self::Char | Self::UnsignedChar => 1,
+            Self::Short | Self::UnsignedShort | Self::Half | Self::Bfloat16 => 2,
             Self::Int | Self::Unsigned | Self::Float => 4,
             Self::Long | Self::UnsignedLong | Self::Double => 8,
         }
@@ -32,17 +40,22 @@ impl Scalar {
     }
 
     pub fn is_real(self) -> bool {
-        matches!(self, Self::Float | Self::Double)
+        matches!(self, Self::Half | Self::Bfloat16 | Self::Float | Self::Double)
     }
 
     /// Whether it is a signed whole number, for which an overflow is a fault.
     pub fn is_signed(self) -> bool {
-        matches!(self, Self::Int | Self::Long)
+        matches!(self, Self::Char | Self::Short | Self::Int | Self::Long)
     }
 
     /// Integer promotion: what is smaller than an int becomes one.
     pub(crate) fn promote(self) -> Self {
         self.max(Self::Int)
+    }
+
+    /// Whether it is smaller than an int, or less exact than a float.
+    pub fn is_small(self) -> bool {
+        self.bytes() < 4
     }
 
     /// The usual arithmetic conversions. A long long holds every unsigned, so the higher rank alone decides.

@@ -126,6 +126,16 @@ fn type_name(of: Scalar, place: Place) -> Translated<&'static str> {
             format!("{of}: WGSL has whole numbers of 32 bits only"),
             "use int or unsigned where 32 bits are enough",
         ),
+        Scalar::Char
+        | Scalar::UnsignedChar
+        | Scalar::Short
+        | Scalar::UnsignedShort
+        | Scalar::Half
+        | Scalar::Bfloat16 => refuse(
+            place,
+            format!("{of}: WGSL has no numbers of 8 or 16 bits"),
+            if of.is_real() { "use float" } else { "use int" },
+        ),
         Scalar::Double => refuse(
             place,
             "double: WGSL has floating point of 32 bits only",

@@ -127,6 +127,12 @@ fn filled(fill: &str, of: Scalar, count: usize, seed: u64) -> Values {
         Scalar::Unsigned => Values::Unsigned(all.map(|x| x as i64 as u32).collect()),
         Scalar::Long => Values::Long(all.map(|x| x as i64).collect()),
         Scalar::UnsignedLong => Values::UnsignedLong(all.map(|x| x as i64 as u64).collect()),
+        Scalar::Char
+        | Scalar::UnsignedChar
+        | Scalar::Short
+        | Scalar::UnsignedShort
+        | Scalar::Half
+        | Scalar::Bfloat16 => Values::Small(of, all.collect()),
         Scalar::Bool => Values::Bool(all.map(|x| x as i64 % 2 != 0).collect()),
     }
 }

@@ -4,6 +4,7 @@ use crate::ast;
 use crate::check::fold::{converted, loaded};
 use crate::check::{Checked, Checker};
 use crate::diagnostic::Place;
+use crate::machine::real;
 use crate::math::{Family, Math};
 use crate::typed_ast::{Atomic, Expr, Kind, Shuffle, Vote};
 use crate::types::{Access, Scalar, Type};
@@ -184,13 +185,12 @@ impl Checker<'_> {
         let ty = Type::Scalar(math.result(of));
         let known = arguments.first().and_then(|value| math.reinterprets().zip(bits(value)));
         if let Some(([_, to], bits)) = known {
-            let kind = match to {
-                Scalar::Float => Kind::Real(f64::from(f32::from_bits(bits as u32))),
-                Scalar::Double => Kind::Real(f64::from_bits(bits)),
-                Scalar::Int => Kind::Whole(i64::from(bits as u32 as i32)),
-                Scalar::Bool | Scalar::Unsigned | Scalar::Long | Scalar::UnsignedLong => {
-                    Kind::Whole(bits as i64)
-                }
+            let kind = if to.is_real() {
+                Kind::Real(real(bits, to))
+            } else if to == Scalar::Int {
+                Kind::Whole(i64::from(bits as u32 as i32))
+            } else {
+                Kind::Whole(bits as i64)
             };
             return Ok(Expr { place, ty, kind });
         }
@@ -200,12 +200,12 @@ impl Checker<'_> {
 
 /// The bits of a number that is known.
 fn bits(value: &Expr) -> Option<u64> {
-    match (&value.kind, value.ty.scalar()?) {
-        (Kind::Whole(value), scalar) if !scalar.is_real() => Some(*value as u64),
-        (Kind::Real(value), Scalar::Float) => Some(u64::from((*value as f32).to_bits())),
-        (Kind::Real(value), Scalar::Double) => Some(value.to_bits()),
-        _ => None,
+    if let Kind::Whole(known) = value.kind {
+        return Some(known as u64).filter(|_| !value.ty.scalar().is_some_and(Scalar::is_real));
     }
+    let Kind::Real(known) = value.kind else { return None };
+    let is_double = value.ty == Type::Scalar(Scalar::Double);
+    Some(if is_double { known.to_bits() } else { u64::from((known as f32).to_bits()) })
 }
 
 #[derive(Clone, Copy)]

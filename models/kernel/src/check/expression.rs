@@ -226,11 +226,13 @@ impl Checker<'_> {
     }
 
     fn integer(&mut self, place: Place, value: u64, suffix: Suffix, base: u32) -> Checked<Expr> {
-        let fits = |scalar: Scalar| match scalar {
-            Scalar::Int => value <= i32::MAX as u64,
-            Scalar::Unsigned => value <= u64::from(u32::MAX),
-            Scalar::Long => value <= i64::MAX as u64,
-            Scalar::Bool | Scalar::UnsignedLong | Scalar::Float | Scalar::Double => true,
+        let fits = |scalar: Scalar| {
+            let most = [
+                (Scalar::Int, i32::MAX as u64),
+                (Scalar::Unsigned, u64::from(u32::MAX)),
+                (Scalar::Long, i64::MAX as u64),
+            ];
+            most.iter().all(|(of, most)| *of != scalar || value <= *most)
         };
         // A decimal number never becomes unsigned by itself; one in another base may.
         let candidates: &[Scalar] = match (suffix, base) {

@@ -14,10 +14,17 @@ pub(super) fn converted(expr: Expr, from: Scalar, to: Scalar) -> Expr {
     }
     let kind = if let Kind::Whole(value) = expr.kind {
         match to {
+            Scalar::Half | Scalar::Bfloat16 => {
+                Some(Kind::Real(f64::from(to.rounded(number(value, from) as f64))))
+            }
             Scalar::Float => Some(Kind::Real(f64::from(number(value, from) as f32))),
             Scalar::Double => Some(Kind::Real(number(value, from) as f64)),
             // Converting keeps the low bits, which is what the device does too.
             Scalar::Int => Some(Kind::Whole(i64::from(value as i32))),
+            Scalar::Char => Some(Kind::Whole(i64::from(value as i8))),
+            Scalar::Short => Some(Kind::Whole(i64::from(value as i16))),
+            Scalar::UnsignedChar => Some(Kind::Whole(i64::from(value as u8))),
+            Scalar::UnsignedShort => Some(Kind::Whole(i64::from(value as u16))),
             Scalar::Bool | Scalar::Unsigned | Scalar::UnsignedLong => {
                 fitted(number(value, from), to).map(Kind::Whole)
             }
@@ -25,11 +32,20 @@ pub(super) fn converted(expr: Expr, from: Scalar, to: Scalar) -> Expr {
         }
     } else if let Kind::Real(value) = expr.kind {
         match to {
-            Scalar::Float => Some(Kind::Real(f64::from(value as f32))),
+            Scalar::Half | Scalar::Bfloat16 | Scalar::Float => {
+                Some(Kind::Real(f64::from(to.rounded(value))))
+            }
             Scalar::Double => Some(Kind::Real(value)),
             Scalar::Bool => Some(Kind::Whole(i64::from(value != 0.0))),
             // A number that does not fit is a fault, found where it happens.
-            Scalar::Int | Scalar::Unsigned | Scalar::Long | Scalar::UnsignedLong => {
+            Scalar::Char
+            | Scalar::UnsignedChar
+            | Scalar::Short
+            | Scalar::UnsignedShort
+            | Scalar::Int
+            | Scalar::Unsigned
+            | Scalar::Long
+            | Scalar::UnsignedLong => {
                 let whole = value.trunc();
                 let fits = whole.abs() < 9e18
                     && fitted(whole as i128, to)
@@ -82,11 +98,15 @@ pub(super) fn arithmetic(
 fn fitted(value: i128, scalar: Scalar) -> Option<i64> {
     Some(match scalar {
         Scalar::Bool => i64::from(value != 0),
+        Scalar::Char => i64::from(i8::try_from(value).ok()?),
+        Scalar::UnsignedChar => i64::from(u8::try_from(value).ok()?),
+        Scalar::Short => i64::from(i16::try_from(value).ok()?),
+        Scalar::UnsignedShort => i64::from(u16::try_from(value).ok()?),
         Scalar::Int => i64::from(i32::try_from(value).ok()?),
         Scalar::Unsigned => i64::from(value as u32),
         Scalar::Long => i64::try_from(value).ok()?,
         Scalar::UnsignedLong => value as u64 as i64,
-        Scalar::Float | Scalar::Double => return None,
+        Scalar::Half | Scalar::Bfloat16 | Scalar::Float | Scalar::Double => return None,
     })
 }
 

@@ -31,7 +31,7 @@ impl Lowering<'_> {
         let (instr, into) = match &expr.kind {
             Kind::Whole(value) => return self.constant(ty, *value),
             Kind::Real(value) => {
-                return self.preset(if ty == Type::Scalar(Scalar::Float) {
+                return self.preset(if !ty.is_wide() {
                     InitialValue::Narrow((*value as f32).to_bits())
                 } else {
                     InitialValue::Wide(value.to_bits())
@@ -187,7 +187,7 @@ impl Lowering<'_> {
     fn constant(&mut self, ty: Type, value: i64) -> Reg {
         let float = |x: f32| InitialValue::Narrow(x.to_bits());
         self.preset(match ty {
-            Type::Scalar(Scalar::Float) => float(value as f32),
+            Type::Scalar(Scalar::Half | Scalar::Bfloat16 | Scalar::Float) => float(value as f32),
             Type::Scalar(Scalar::Double) => InitialValue::Wide((value as f64).to_bits()),
             _ if ty.is_wide() => InitialValue::Wide(value as u64),
             Type::Void | Type::Scalar(_) | Type::Pointer { .. } | Type::Array { .. } => {
@@ -232,10 +232,15 @@ impl Lowering<'_> {
 
 /// Whether a conversion changes nothing in the register.
 fn same_bits(from: Scalar, to: Scalar) -> bool {
-    use Scalar::{Bool, Int, Long, Unsigned, UnsignedLong};
+    use Scalar::{
+        Bfloat16, Bool, Char, Float, Half, Int, Long, Short, Unsigned, UnsignedChar, UnsignedLong,
+        UnsignedShort,
+    };
     matches!(
         (from, to),
-        (Bool | Int | Unsigned, Int | Unsigned) | (Long | UnsignedLong, Long | UnsignedLong)
+        (Bool | Char | UnsignedChar | Short | UnsignedShort | Int | Unsigned, Int | Unsigned)
+            | (Half | Bfloat16, Float)
+            | (Long | UnsignedLong, Long | UnsignedLong)
     ) || from == to
 }
 

@@ -26,19 +26,6 @@ impl Executor<'_> {
                 self.divide(operation, scalar, into, a, b)
             }
             (_, Left | Right) => self.shift(operation, scalar, into, a, b),
-            (Scalar::Int | Scalar::Bool, Add) => self.signed("+", into, a, b, |x, y| {
-                let r = x.wrapping_add(y);
-                (r, ((x ^ r) & (y ^ r)) as u32)
-            }),
-            (Scalar::Int | Scalar::Bool, Subtract) => self.signed("-", into, a, b, |x, y| {
-                let r = x.wrapping_sub(y);
-                (r, ((x ^ y) & (x ^ r)) as u32)
-            }),
-            (Scalar::Int | Scalar::Bool, Multiply) => self.signed("*", into, a, b, |x, y| {
-                let exact = i64::from(x) * i64::from(y);
-                let r = exact as i32;
-                (r, u32::from(i64::from(r) != exact) << 31)
-            }),
             (Scalar::Unsigned, Add) => self.narrow2(into, a, b, u32::wrapping_add),
             (Scalar::Unsigned, Subtract) => self.narrow2(into, a, b, u32::wrapping_sub),
             (Scalar::Unsigned, Multiply) => self.narrow2(into, a, b, u32::wrapping_mul),
@@ -52,13 +39,39 @@ impl Executor<'_> {
             (Scalar::Float, Subtract) => self.floats(into, a, b, |x, y| x - y),
             (Scalar::Float, Multiply) => self.floats(into, a, b, |x, y| x * y),
             (Scalar::Float, Divide) => self.floats(into, a, b, |x, y| x / y),
+            (Scalar::Half | Scalar::Bfloat16, Add) => {
+                self.floats(into, a, b, |x, y| scalar.rounded(f64::from(x + y)))
+            }
             (Scalar::Double, Add) => self.doubles(into, a, b, |x, y| x + y),
+            (Scalar::Half | Scalar::Bfloat16, Subtract) => {
+                self.floats(into, a, b, |x, y| scalar.rounded(f64::from(x - y)))
+            }
             (Scalar::Double, Subtract) => self.doubles(into, a, b, |x, y| x - y),
+            (Scalar::Half | Scalar::Bfloat16, Multiply) => {
+                self.floats(into, a, b, |x, y| scalar.rounded(f64::from(x * y)))
+            }
             (Scalar::Double, Multiply) => self.doubles(into, a, b, |x, y| x * y),
+            (Scalar::Half | Scalar::Bfloat16, Divide) => {
+                self.floats(into, a, b, |x, y| scalar.rounded(f64::from(x / y)))
+            }
             (Scalar::Double, Divide) => self.doubles(into, a, b, |x, y| x / y),
             (Scalar::Long | Scalar::UnsignedLong, And) => self.wide2(into, a, b, |x, y| x & y),
             (Scalar::Long | Scalar::UnsignedLong, Or) => self.wide2(into, a, b, |x, y| x | y),
             (Scalar::Long | Scalar::UnsignedLong, Xor) => self.wide2(into, a, b, |x, y| x ^ y),
+            // What is smaller than an int was promoted.
+            (_, Add) => self.signed("+", into, a, b, |x, y| {
+                let r = x.wrapping_add(y);
+                (r, ((x ^ r) & (y ^ r)) as u32)
+            }),
+            (_, Subtract) => self.signed("-", into, a, b, |x, y| {
+                let r = x.wrapping_sub(y);
+                (r, ((x ^ y) & (x ^ r)) as u32)
+            }),
+            (_, Multiply) => self.signed("*", into, a, b, |x, y| {
+                let exact = i64::from(x) * i64::from(y);
+                let r = exact as i32;
+                (r, u32::from(i64::from(r) != exact) << 31)
+            }),
             (_, And) => self.narrow2(into, a, b, |x, y| x & y),
             (_, Or) => self.narrow2(into, a, b, |x, y| x | y),
             (_, Xor) => self.narrow2(into, a, b, |x, y| x ^ y),
@@ -71,10 +84,12 @@ impl Executor<'_> {
     fn divide(&mut self, operation: Operation, scalar: Scalar, into: Reg, a: Reg, b: Reg) {
         let quotient = operation == Operation::Divide;
         let sign = if quotient { "/" } else { "%" };
-        let whole = |bits: u64| match scalar {
-            Scalar::Unsigned | Scalar::UnsignedLong => i128::from(bits),
-            Scalar::Long => i128::from(bits as i64),
-            Scalar::Bool | Scalar::Int | Scalar::Float | Scalar::Double => {
+        let whole = |bits: u64| {
+            if !scalar.is_signed() {
+                i128::from(bits)
+            } else if scalar.is_wide() {
+                i128::from(bits as i64)
+            } else {
                 i128::from(bits as u32 as i32)
             }
         };
@@ -163,9 +178,11 @@ impl Executor<'_> {
             }};
         }
         match scalar {
-            Scalar::Bool | Scalar::Unsigned => narrow!(|x: u32| x),
-            Scalar::Int => narrow!(|x: u32| x as i32),
-            Scalar::Float => narrow!(float),
+            Scalar::Bool | Scalar::UnsignedChar | Scalar::UnsignedShort | Scalar::Unsigned => {
+                narrow!(|x: u32| x)
+            }
+            Scalar::Char | Scalar::Short | Scalar::Int => narrow!(|x: u32| x as i32),
+            Scalar::Half | Scalar::Bfloat16 | Scalar::Float => narrow!(float),
             Scalar::Long => wide!(|x: u64| x as i64),
             Scalar::UnsignedLong => wide!(|x: u64| x),
             Scalar::Double => wide!(double),
@@ -174,12 +191,19 @@ impl Executor<'_> {
 
     pub(super) fn negate(&mut self, scalar: Scalar, into: Reg, a: Reg) {
         match scalar {
-            Scalar::Bool | Scalar::Int => self.signed("* -1, from", into, a, a, |x, _| {
+            Scalar::Bool
+            | Scalar::Char
+            | Scalar::UnsignedChar
+            | Scalar::Short
+            | Scalar::UnsignedShort
+            | Scalar::Int => self.signed("* -1, from", into, a, a, |x, _| {
                 let (r, over) = x.overflowing_neg();
                 (r, u32::from(over) << 31)
             }),
             Scalar::Unsigned => self.narrow2(into, a, a, |x, _| x.wrapping_neg()),
-            Scalar::Float => self.narrow2(into, a, a, |x, _| x ^ 1 << 31),
+            Scalar::Half | Scalar::Bfloat16 | Scalar::Float => {
+                self.narrow2(into, a, a, |x, _| x ^ 1 << 31)
+            }
             Scalar::Long => self.signed_wide("* -1, from", into, a, a, |x, _| x.overflowing_neg()),
             Scalar::UnsignedLong => self.wide2(into, a, a, |x, _| x.wrapping_neg()),
             Scalar::Double => self.wide2(into, a, a, |x, _| x ^ 1 << 63),
@@ -217,11 +241,17 @@ impl Executor<'_> {
                 Scalar::Bool if from.is_real() => u64::from(real(bits, from) != 0.0),
                 Scalar::Bool => u64::from(bits != 0),
                 Scalar::Int | Scalar::Unsigned => bits,
-                Scalar::Long | Scalar::UnsignedLong if from == Scalar::Int => bits as i32 as u64,
+                Scalar::Char | Scalar::UnsignedChar | Scalar::Short | Scalar::UnsignedShort => {
+                    to.register(bits)
+                }
+                Scalar::Long | Scalar::UnsignedLong if from.is_signed() && !from.is_wide() => {
+                    bits as i32 as u64
+                }
                 Scalar::Long | Scalar::UnsignedLong => bits,
                 // Rounded once: not by way of a double.
                 Scalar::Float if from == Scalar::Long => (bits as i64 as f32).to_bits().into(),
                 Scalar::Float if from == Scalar::UnsignedLong => (bits as f32).to_bits().into(),
+                Scalar::Half | Scalar::Bfloat16 => to.rounded(real(bits, from)).to_bits().into(),
                 Scalar::Float => (real(bits, from) as f32).to_bits().into(),
                 Scalar::Double => real(bits, from).to_bits(),
             };
@@ -241,9 +271,16 @@ impl Executor<'_> {
                     (-9_223_372_036_854_775_808.0, 9_223_372_036_854_775_808.0, whole as i64 as u64)
                 }
                 Scalar::UnsignedLong => (0.0, 18_446_744_073_709_551_616.0, whole as u64),
-                Scalar::Bool | Scalar::Int | Scalar::Float | Scalar::Double => {
-                    (-2_147_483_648.0, 2_147_483_648.0, whole as i32 as u64)
-                }
+                Scalar::Char => (-128.0, 128.0, to.register(whole as i32 as u64)),
+                Scalar::UnsignedChar => (0.0, 256.0, to.register(whole as i32 as u64)),
+                Scalar::Short => (-32_768.0, 32_768.0, to.register(whole as i32 as u64)),
+                Scalar::UnsignedShort => (0.0, 65_536.0, to.register(whole as i32 as u64)),
+                Scalar::Bool
+                | Scalar::Int
+                | Scalar::Half
+                | Scalar::Bfloat16
+                | Scalar::Float
+                | Scalar::Double => (-2_147_483_648.0, 2_147_483_648.0, whole as i32 as u64),
             };
             if !(whole >= low && whole < high) {
                 self.find(Fault::Overflow, lane, || format!("{x} does not fit into {to}"));
@@ -287,7 +324,13 @@ impl Executor<'_> {
             (Math::Fma, _) => {
                 let (x, y, z) = (self.narrow(a), self.narrow(b), self.narrow(c));
                 let result = std::array::from_fn(|lane| {
-                    float(x[lane]).mul_add(float(y[lane]), float(z[lane])).to_bits()
+                    let [x, y, z] = [x, y, z].map(|all| float(all[lane]));
+                    if scalar.is_small() {
+                        let [x, y, z] = [x, y, z].map(f64::from);
+                        scalar.rounded(x.mul_add(y, z)).to_bits()
+                    } else {
+                        x.mul_add(y, z).to_bits()
+                    }
                 });
                 self.put(into, &result);
             }
@@ -295,8 +338,10 @@ impl Executor<'_> {
                 self.doubles(into, a, b, |x, y| math::two_f64(of, x, y))
             }
             (_, Scalar::Double) => self.doubles(into, a, a, |x, _| math::one_f64(of, x)),
-            _ if of.arguments() == 2 => self.floats(into, a, b, |x, y| math::two_f32(of, x, y)),
-            _ => self.floats(into, a, a, |x, _| math::one_f32(of, x)),
+            _ if of.arguments() == 2 => {
+                self.floats(into, a, b, |x, y| scalar.rounded(f64::from(math::two_f32(of, x, y))))
+            }
+            _ => self.floats(into, a, a, |x, _| scalar.rounded(f64::from(math::one_f32(of, x)))),
         }
     }
 

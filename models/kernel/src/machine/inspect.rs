@@ -237,11 +237,13 @@ impl Buffer {
 
 pub(crate) fn real(bits: u64, of: Scalar) -> f64 {
     match of {
-        Scalar::Bool | Scalar::Unsigned => f64::from(bits as u32),
-        Scalar::Int => f64::from(bits as u32 as i32),
+        Scalar::Bool | Scalar::UnsignedChar | Scalar::UnsignedShort | Scalar::Unsigned => {
+            f64::from(bits as u32)
+        }
+        Scalar::Char | Scalar::Short | Scalar::Int => f64::from(bits as u32 as i32),
         Scalar::Long => bits as i64 as f64,
         Scalar::UnsignedLong => bits as f64,
-        Scalar::Float => f64::from(f32::from_bits(bits as u32)),
+        Scalar::Half | Scalar::Bfloat16 | Scalar::Float => f64::from(f32::from_bits(bits as u32)),
         Scalar::Double => f64::from_bits(bits),
     }
 }
@@ -249,12 +251,19 @@ pub(crate) fn real(bits: u64, of: Scalar) -> f64 {
 pub(crate) fn value(bits: u64, of: Scalar) -> Value {
     match of {
         Scalar::Bool => Value::Bool(bits != 0),
-        Scalar::Int | Scalar::Unsigned => Value::Int(real(bits, of) as i64),
+        Scalar::Char
+        | Scalar::UnsignedChar
+        | Scalar::Short
+        | Scalar::UnsignedShort
+        | Scalar::Int
+        | Scalar::Unsigned => Value::Int(real(bits, of) as i64),
         Scalar::Long => Value::Int(bits as i64),
         // What is too large for a whole number of the reports is written out, and stays exact.
         Scalar::UnsignedLong => {
             i64::try_from(bits).map_or_else(|_| Value::Text(bits.to_string()), Value::Int)
         }
-        Scalar::Float | Scalar::Double => Value::Float(real(bits, of)),
+        Scalar::Half | Scalar::Bfloat16 | Scalar::Float | Scalar::Double => {
+            Value::Float(real(bits, of))
+        }
     }
 }

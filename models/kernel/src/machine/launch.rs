@@ -128,6 +128,8 @@ pub enum Values {
     Long(Vec<i64>),
     UnsignedLong(Vec<u64>),
     Bool(Vec<bool>),
+    /// Of a type of 8 or 16 bits, the numbers nearest to these.
+    Small(Scalar, Vec<f64>),
     Poison(usize),
 }
 
@@ -147,6 +149,17 @@ impl Values {
             Self::Long(list) => numbers!(Long, list),
             Self::UnsignedLong(list) => numbers!(UnsignedLong, list),
             Self::Bool(list) => (Scalar::Bool, list.iter().map(|x| u8::from(*x)).collect()),
+            Self::Small(of, list) => {
+                let bytes = |x: &f64| {
+                    let bits = if of.is_real() {
+                        u64::from(of.rounded(*x).to_bits())
+                    } else {
+                        *x as i64 as u64
+                    };
+                    of.memory(bits).to_le_bytes().into_iter().take(of.bytes() as usize)
+                };
+                (*of, list.iter().flat_map(bytes).collect())
+            }
             Self::Poison(_) => return None,
         })
     }
@@ -160,6 +173,12 @@ impl Values {
             Scalar::Unsigned => Self::Unsigned(numbers.map(|x| x as u32).collect()),
             Scalar::Long => Self::Long(numbers.map(|x| x as i64).collect()),
             Scalar::UnsignedLong => Self::UnsignedLong(numbers.map(|x| x as u64).collect()),
+            Scalar::Char
+            | Scalar::UnsignedChar
+            | Scalar::Short
+            | Scalar::UnsignedShort
+            | Scalar::Half
+            | Scalar::Bfloat16 => Self::Small(of, numbers.collect()),
             Scalar::Bool => Self::Bool(numbers.map(|x| x as u64 % 2 == 1).collect()),
         }
     }
@@ -213,13 +232,19 @@ impl Machine {
                     whole(*value, scalar).ok_or_else(|| error(misfit()))?
                 }
                 (Type::Scalar(scalar), Argument::Real(value)) => match scalar {
-                    Scalar::Float => u64::from((*value as f32).to_bits()),
+                    Scalar::Half | Scalar::Bfloat16 | Scalar::Float => {
+                        u64::from(scalar.rounded(*value).to_bits())
+                    }
                     Scalar::Double => value.to_bits(),
                     _ if value.fract() == 0.0 && value.abs() < 9e15 => {
                         let misfit = || format!("{value} does not fit into '{name}', a {scalar}");
                         whole(*value as i64, scalar).ok_or_else(|| error(misfit()))?
                     }
                     Scalar::Bool
+                    | Scalar::Char
+                    | Scalar::UnsignedChar
+                    | Scalar::Short
+                    | Scalar::UnsignedShort
                     | Scalar::Int
                     | Scalar::Unsigned
                     | Scalar::Long
@@ -274,6 +299,11 @@ fn buffer(values: &Values, of: Scalar) -> Option<Store> {
 fn whole(value: i64, scalar: Scalar) -> Option<u64> {
     Some(match scalar {
         Scalar::Bool => u64::from(value != 0),
+        Scalar::Char => u64::from(i32::from(i8::try_from(value).ok()?) as u32),
+        Scalar::UnsignedChar => u64::from(u8::try_from(value).ok()?),
+        Scalar::Short => u64::from(i32::from(i16::try_from(value).ok()?) as u32),
+        Scalar::UnsignedShort => u64::from(u16::try_from(value).ok()?),
+        Scalar::Half | Scalar::Bfloat16 => u64::from(scalar.rounded(value as f64).to_bits()),
         Scalar::Int => u64::from(i32::try_from(value).ok()? as u32),
         Scalar::Unsigned => u64::from(u32::try_from(value).ok()?),
         Scalar::Long => value as u64,
@@ -313,7 +343,7 @@ impl Machine {
                     access,
                     bytes: &buffers.next()?.store.bytes,
                 },
-                Type::Scalar(of) => BoundArgument::Number { name, of, bits: *bits },
+                Type::Scalar(of) => BoundArgument::Number { name, of, bits: of.memory(*bits) },
                 Type::Void | Type::Array { .. } => return None,
             })
         })
@@ -341,5 +371,5 @@ pub(crate) fn bits(bytes: &[u8], element: usize, of: Scalar) -> u64 {
     if let Some(found) = bytes.get(element * size..(element + 1) * size) {
         all[..size].copy_from_slice(found);
     }
-    u64::from_le_bytes(all)
+    of.register(u64::from_le_bytes(all))
 }

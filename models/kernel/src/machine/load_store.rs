@@ -325,7 +325,7 @@ impl Executor<'_> {
                 let mut value = [0; 8];
                 let length = ty.bytes() as usize;
                 value[..length].copy_from_slice(&self.warp.local[at..at + length]);
-                u64::from_le_bytes(value)
+                ty.register(u64::from_le_bytes(value))
             }
         }
     }
@@ -339,6 +339,7 @@ impl Executor<'_> {
             Target::Local { offset } => {
                 let at = lane * self.code.local + offset;
                 let length = ty.bytes() as usize;
+                let value = ty.memory(value);
                 self.warp.local[at..at + length].copy_from_slice(&value.to_le_bytes()[..length]);
                 self.warp.written[at..at + length].fill(1);
             }

@@ -211,7 +211,11 @@ impl Store {
 
     pub(crate) fn read(&self, offset: usize, scalar: Scalar) -> u64 {
         match scalar.bytes() {
-            1 => u64::from(self.bytes[offset]),
+            1 => scalar.register(u64::from(self.bytes[offset])),
+            2 => {
+                let two = [self.bytes[offset], self.bytes[offset + 1]];
+                scalar.register(u64::from(u16::from_le_bytes(two)))
+            }
             4 => u64::from(word(&self.bytes, offset)),
             _ => {
                 u64::from(word(&self.bytes, offset))
@@ -222,6 +226,7 @@ impl Store {
 
     pub(crate) fn write(&mut self, offset: usize, scalar: Scalar, value: u64) {
         let length = scalar.bytes() as usize;
+        let value = scalar.memory(value);
         self.bytes[offset..offset + length].copy_from_slice(&value.to_le_bytes()[..length]);
     }
 }

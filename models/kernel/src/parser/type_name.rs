@@ -6,7 +6,17 @@ use crate::parser::{Parsed, Parser, Reported, TYPE_WORDS, is_in};
 use crate::types::{Access, Scalar};
 
 /// Names for types that the headers of C and CUDA declare, and what a text that needs no headers writes.
-const ALIASES: [(&str, &str, Scalar); 8] = [
+const ALIASES: [(&str, &str, Scalar); 18] = [
+    ("int8_t", "signed char", Scalar::Char),
+    ("uint8_t", "unsigned char", Scalar::UnsignedChar),
+    ("uchar", "unsigned char", Scalar::UnsignedChar),
+    ("int16_t", "short", Scalar::Short),
+    ("uint16_t", "unsigned short", Scalar::UnsignedShort),
+    ("ushort", "unsigned short", Scalar::UnsignedShort),
+    ("half", "__half", Scalar::Half),
+    ("__half", "__half", Scalar::Half),
+    ("nv_bfloat16", "__nv_bfloat16", Scalar::Bfloat16),
+    ("__nv_bfloat16", "__nv_bfloat16", Scalar::Bfloat16),
     ("uint", "unsigned", Scalar::Unsigned),
     ("uint32_t", "unsigned", Scalar::Unsigned),
     ("int32_t", "int", Scalar::Int),
@@ -61,6 +71,12 @@ impl Parser {
         let base = match words.join(" ").as_str() {
             "void" => Base::Void,
             "auto" => Base::Auto,
+            "char" | "char signed" => Base::Scalar(Scalar::Char),
+            "char unsigned" => Base::Scalar(Scalar::UnsignedChar),
+            "short" | "int short" | "short signed" | "int short signed" => {
+                Base::Scalar(Scalar::Short)
+            }
+            "short unsigned" | "int short unsigned" => Base::Scalar(Scalar::UnsignedShort),
             "bool" => Base::Scalar(Scalar::Bool),
             "int" | "signed" | "int signed" => Base::Scalar(Scalar::Int),
             "unsigned" | "int unsigned" => Base::Scalar(Scalar::Unsigned),
@@ -126,6 +142,10 @@ impl Parser {
             pointer: None,
         };
         self.types.get(name).copied().or_else(|| {
+            // A variable may have such a name, as `half` and `uint` do in texts without these types.
+            if self.declared.contains_key(name) {
+                return None;
+            }
             let (.., scalar) = ALIASES.iter().find(|(own, ..)| *own == name)?;
             Some(known(*scalar))
         })

@@ -60,9 +60,16 @@ pub(super) fn whole(value: i64, of: Scalar, place: Place) -> Translated<Fragment
         Scalar::Float => signed(format!("{:?}f", value as f32)),
         // The least one is the negative of a number that has none.
         _ if value == i64::from(i32::MIN) => Fragment::atom("i32(-2147483648)"),
-        Scalar::Int | Scalar::Long | Scalar::UnsignedLong | Scalar::Double => {
-            signed(format!("{value}i"))
-        }
+        Scalar::Char
+        | Scalar::UnsignedChar
+        | Scalar::Short
+        | Scalar::UnsignedShort
+        | Scalar::Int
+        | Scalar::Long
+        | Scalar::UnsignedLong
+        | Scalar::Half
+        | Scalar::Bfloat16
+        | Scalar::Double => signed(format!("{value}i")),
     })
 }
 
