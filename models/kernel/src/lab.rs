@@ -337,8 +337,10 @@ fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &[String]) {
     run.scalar("unwritten_outputs", unwritten);
     run.scalar("overwritten_outputs", count(|cell| cell.rewritten));
     let totals = machine.totals();
-    run.scalar("threads", (job.launch.blocks() * job.launch.threads_per_block()) as i64);
+    let threads = job.launch.blocks() * job.launch.threads_per_block();
+    run.scalar("threads", threads as i64);
     run.scalar("idle_threads", machine.idle_threads() as i64);
+    run.scalar("active_threads", threads.saturating_sub(machine.idle_threads()) as i64);
     run.scalar("warp_instructions", machine.clock() as i64);
     let slots = 32.0 * totals.issues.max(1) as f64;
     run.scalar("lane_efficiency", totals.lanes as f64 / slots);

@@ -49,6 +49,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
     values.set("sectors", units(&bytes, SECTOR).len() as i64);
     values.set("cache_lines", units(&bytes, LINE).len() as i64);
     values.set("used_bytes", bytes.len() as i64);
+    values.set("misaligned_lanes", load.misaligned());
     values.records("rows", ["first", "used", "lanes"], rows);
     values.list("addresses", load.first.iter().copied());
     values.records("strides", ["stride", "efficiency", "own"], strides);
@@ -58,6 +59,12 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
 impl Load {
     fn bytes(&self) -> BTreeSet<i64> {
         self.first.iter().flat_map(|&first| first..first + self.size).collect()
+    }
+
+    /// Lanes whose address is no multiple of the power of two in their size: a GPU stops the kernel there.
+    fn misaligned(&self) -> i64 {
+        let alignment = 1 << self.size.trailing_zeros();
+        self.first.iter().filter(|&&first| first % alignment != 0).count() as i64
     }
 }
 
