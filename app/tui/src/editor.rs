@@ -238,11 +238,11 @@ pub struct Known(BTreeMap<String, Result<Value, LookupError>>);
 impl Known {
     pub fn for_question(question: &Question, env: &dyn Env) -> Self {
         let QuestionKind::Kernel(task) = &question.kind else { return Self::default() };
-        let names = task.limits.iter().flat_map(|limit| limit.assert.expr.names());
+        let names = task.cost_formulas().flat_map(|formula| formula.expr.names());
         let names = names.map(|(name, _)| name.as_str().to_owned());
         Self(
             names
-                .filter(|name| !name.starts_with("answer."))
+                .filter(|name| !["answer.", "reference."].iter().any(|run| name.starts_with(run)))
                 .map(|name| (name.clone(), env.lookup(&name)))
                 .collect(),
         )

@@ -35,10 +35,11 @@ pub use grade::{
 };
 pub use lint::{spoilers, telling_lengths};
 pub use model::{
-    Asked, Block, Check, CourseId, CourseIdError, DeviceName, Expected, Formula, FrontMatter, Goal,
-    KernelTask, KernelTest, Knob, LabDirective, Lesson, LessonId, LessonIdError, Limit,
-    ListedModule, Manifest, Match, Notes, Outcome, PanelRef, Predict, PredictKind, Prose, Question,
-    QuestionKind, QuestionType, Setting, Target, Term, Tolerance, Wrong, is_inside, translated,
+    Asked, Block, Bound, Check, CourseId, CourseIdError, DeviceName, Expected, Formula,
+    FrontMatter, Goal, KernelTask, KernelTest, Knob, LabDirective, Lesson, LessonId, LessonIdError,
+    Limit, ListedModule, Manifest, Match, Notes, Outcome, PanelRef, Predict, PredictKind, Prose,
+    Question, QuestionKind, QuestionType, Setting, Side, Target, Term, Tolerance, Varied, Wrong,
+    is_inside, translated,
 };
 pub use parse::translation::read_translation;
 pub use parse::{FORMAT, MAX_DIRECTIVES, MAX_FILE_BYTES, Parsed, parse, parse_bytes, read};

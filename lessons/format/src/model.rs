@@ -2,6 +2,7 @@
 
 mod answer;
 mod id;
+mod kernel;
 mod lab;
 mod question;
 
@@ -13,10 +14,9 @@ use crate::diagnostic::{Located, Place, Source};
 
 pub use answer::{Formula, Tolerance, Wrong};
 pub use id::{CourseId, CourseIdError, LessonId, LessonIdError, is_inside, translated};
+pub use kernel::{Bound, Expected, KernelTask, KernelTest, Limit, Side, Varied};
 pub use lab::{DeviceName, Goal, Knob, LabDirective, PanelRef, Setting};
-pub use question::{
-    Asked, Expected, KernelTask, KernelTest, Limit, Match, Question, QuestionKind, QuestionType,
-};
+pub use question::{Asked, Match, Question, QuestionKind, QuestionType};
 
 pub(crate) use lab::settings;
 

@@ -4,6 +4,7 @@ mod characters;
 mod directive;
 mod fields;
 mod front;
+mod kernel;
 mod question;
 mod split;
 pub(crate) mod translation;

@@ -1,5 +1,6 @@
 //! A lesson against the labs there are: kinds, parameters, knobs, panels and every name in every expression.
 
+mod kernel;
 mod knob;
 mod names;
 

@@ -1,38 +1,37 @@
-//! Answers that are kernels: each test is a run of the lab `kernel`, its outputs are compared, its costs held to limits.
+//! Answers that are kernels: each launch of each test is a run of the lab `kernel`; what it leaves is compared with what
+//! the reference leaves, and what it costs with the question's limits.
 
+mod cost;
+mod launch;
+mod outputs;
+
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use mlsys_expr::{Env, EvalError, LookupError, Value as Known, evaluate};
+use mlsys_expr::Env;
 use mlsys_lab::lab::Lab;
-use mlsys_lab::nearest::nearest;
 use mlsys_lab::params::{Given, Settings};
 use mlsys_lab::report::RunData;
-use mlsys_lab::value::{Value, number};
+use mlsys_lab::value::Value;
 use mlsys_lab::{LabError, Registry, UnknownKind};
 
-use crate::env::LessonEnv;
 use crate::grade::answer::Judgement;
-use crate::grade::lab::{self, AnswerEnv};
-use crate::model::{Expected, Formula, KernelTask, KernelTest, Limit, Tolerance, Wrong, settings};
+use crate::grade::lab;
+use crate::model::{Expected, KernelTask, KernelTest, Wrong};
+use cost::{CostEnv, Missed, needs_reference};
+use launch::InvalidNumber;
+use outputs::{ExpectedError, buffers, contents, difference, outputs, problem};
+
+pub(crate) use launch::{Launch, launches};
+pub(crate) use outputs::{SHOWN, expected};
 
 pub(crate) const KIND: &str = "kernel";
-
-/// Counts of faults, by which two failures are distinguished.
-const FAULTS: [&str; 8] = [
-    "out_of_bounds",
-    "uninitialized_reads",
-    "races",
-    "barrier_divergence",
-    "overflows",
-    "divisions_by_zero",
-    "misaligned_accesses",
-    "other_faults",
-];
 
 /// Where a kernel failed and how it showed: two kernels that fail in the same way make the same mistake.
 #[derive(Debug, PartialEq)]
 struct Symptom {
     test: usize,
+    launch: usize,
     limit: Option<usize>,
     seen: BTreeMap<String, Value>,
 }
@@ -95,6 +94,23 @@ struct Bench<'a> {
     lab: &'a dyn Lab,
     task: &'a KernelTask,
     lesson: &'a dyn Env,
+    /// The launches of each test.
+    trials: Vec<Vec<Trial>>,
+    needs_reference: bool,
+}
+
+/// A launch and, once it was needed, the reference's run of it.
+struct Trial {
+    launch: Launch,
+    reference: OnceCell<RunData>,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum BenchError {
+    #[error(transparent)]
+    NoLab(#[from] UnknownKind),
+    #[error(transparent)]
+    Launch(#[from] InvalidNumber),
 }
 
 impl<'a> Bench<'a> {
@@ -102,8 +118,16 @@ impl<'a> Bench<'a> {
         task: &'a KernelTask,
         lesson: &'a dyn Env,
         registry: &'a Registry,
-    ) -> Result<Self, UnknownKind> {
-        Ok(Self { lab: registry.find(KIND)?, task, lesson })
+    ) -> Result<Self, BenchError> {
+        let lab = registry.find(KIND)?;
+        let mut trials: Vec<Vec<Trial>> = Vec::new();
+        for test in &task.tests {
+            let earlier = trials.iter().map(Vec::len).sum();
+            let launches = launches(test, lab.schema(), earlier)?.into_iter();
+            let trial = |launch| Trial { launch, reference: OnceCell::new() };
+            trials.push(launches.map(trial).collect());
+        }
+        Ok(Self { lab, task, lesson, trials, needs_reference: needs_reference(task) })
     }
 
     /// Where a kernel fails first, if it does.
@@ -118,77 +142,93 @@ impl<'a> Bench<'a> {
         None
     }
 
-    /// What a right kernel cost, a line for each limit.
+    /// What a right kernel cost in the last launch, a line for each limit.
     fn test(&self, text: &str, index: usize, test: &KernelTest) -> Result<Vec<String>, TestError> {
+        let mut costs = Vec::new();
+        for (launch, trial) in self.trials[index].iter().enumerate() {
+            costs = self.attempt(text, test, trial).map_err(|error| match error {
+                TestError::Failed(mut failure) => {
+                    failure.symptom.test = index;
+                    failure.symptom.launch = launch;
+                    failure.say = labelled(&trial.launch.label, &failure.say);
+                    TestError::Failed(failure)
+                }
+                TestError::Malformed(why) => TestError::Malformed(why),
+            })?;
+            if let Some(first) = costs.first_mut() {
+                *first = labelled(&trial.launch.label, first);
+            }
+        }
+        Ok(costs)
+    }
+
+    fn attempt(
+        &self,
+        text: &str,
+        test: &KernelTest,
+        trial: &Trial,
+    ) -> Result<Vec<String>, TestError> {
         let failed = |say: String, limit: Option<usize>, seen: BTreeMap<String, Value>| {
-            let symptom = Symptom { test: index, limit, seen };
+            let symptom = Symptom { test: 0, launch: 0, limit, seen };
             TestError::Failed(Failure { say, symptom, is_endless: false })
         };
-        let data = self.run(text, test).map_err(|error| {
+        let data = self.run(text, &trial.launch).map_err(|error| {
             if error.is_usage() {
                 return malformed(error);
             }
-            let symptom = Symptom { test: index, limit: None, seen: BTreeMap::new() };
+            let symptom = Symptom { test: 0, launch: 0, limit: None, seen: BTreeMap::new() };
             TestError::Failed(Failure { say: error.to_string(), symptom, is_endless: true })
         })?;
-        if data.metric("correct") != Some(Value::Bool(true)) {
-            let problem = data.metric("first_problem");
-            let problem =
-                problem.as_ref().and_then(Value::as_str).unwrap_or("something went wrong");
-            return Err(failed(problem.to_owned(), None, outputs(&data)));
+        if let Some(problem) = problem(&data) {
+            return Err(failed(problem, None, outputs(&data)));
         }
-        for (buffer, wanted) in &self.wanted(test).map_err(malformed)? {
+        for (buffer, wanted) in &self.wanted(test, trial).map_err(malformed)? {
             let given = contents(&data, buffer);
             if let Some(say) = difference(buffer, &given, wanted, self.task.tolerance) {
                 return Err(failed(say, None, outputs(&data)));
             }
         }
-        let env = AnswerEnv {
-            answer: LessonEnv::new().with_run("answer", self.lab.schema(), &data),
-            lesson: self.lesson,
-        };
-        let mut costs = Vec::new();
-        for (at, limit) in self.task.limits.iter().enumerate() {
-            let is_kept = match evaluate(&limit.assert.expr, &env).map_err(malformed)? {
-                Known::Bool(kept) => kept,
-                Known::Number(x) => x != 0.0,
-                Known::Text(_) | Known::Series(_) => false,
-            };
-            let cost = measured(limit, &data);
-            if !is_kept {
-                let names = limit.assert.expr.names().into_iter();
-                let seen = names.filter_map(|(name, _)| {
-                    let metric = name.as_str().strip_prefix("answer.")?;
-                    Some((metric.to_owned(), data.metric(metric)?))
-                });
-                let say = format!("{cost}. {}", limit.say);
-                return Err(failed(say, Some(at), seen.collect()));
-            }
-            costs.push(cost);
+        let reference = self.needs_reference.then(|| self.reference(trial)).transpose();
+        let runs = cost::runs(self.lab.schema(), &data, reference.map_err(malformed)?);
+        let env = CostEnv { runs, numbers: &trial.launch.numbers, lesson: self.lesson };
+        match cost::check(self.task, &data, &env).map_err(malformed)? {
+            Ok(costs) => Ok(costs),
+            Err(Missed { at, say, seen }) => Err(failed(say, Some(at), seen)),
         }
-        Ok(costs)
     }
 
-    fn run(&self, text: &str, test: &KernelTest) -> Result<RunData, LabError> {
+    fn run(&self, text: &str, launch: &Launch) -> Result<RunData, LabError> {
         let mut over = Settings::new();
         over.push("example", Given::Value("custom".into()));
         over.push("source", Given::Value(text.into()));
-        lab::run_once(self.lab, &launch(test).overlaid(&over))
+        lab::run_once(self.lab, &launch.settings().overlaid(&over))
     }
 
     /// What each buffer must hold: by the test's own word, or as the reference leaves it.
-    fn wanted(&self, test: &KernelTest) -> Result<Vec<(String, Vec<Value>)>, ExpectedError> {
-        if !test.expect.is_empty() {
-            let wanted = test.expect.iter().map(|Expected { buffer, value }| {
-                Ok((buffer.value.clone(), expected(test, &buffer.value, value)?))
-            });
-            return wanted.collect();
+    fn wanted(
+        &self,
+        test: &KernelTest,
+        trial: &Trial,
+    ) -> Result<Vec<(String, Vec<Value>)>, ExpectedError> {
+        if test.expect.is_empty() {
+            return Ok(buffers(self.reference(trial)?));
+        }
+        let wanted = test.expect.iter().map(|Expected { buffer, value }| {
+            Ok((buffer.value.clone(), expected(&trial.launch, &buffer.value, value)?))
+        });
+        wanted.collect()
+    }
+
+    fn reference<'t>(&self, trial: &'t Trial) -> Result<&'t RunData, ExpectedError> {
+        if let Some(data) = trial.reference.get() {
+            return Ok(data);
         }
         let reference = self.task.reference.as_ref().unwrap_or(&self.task.answer);
-        let data = self.run(&reference.value, test).map_err(ExpectedError::Reference)?;
-        let metrics = data.metrics();
-        let buffers = metrics.keys().filter_map(|name| name.strip_prefix("buffer."));
-        Ok(buffers.map(|buffer| (buffer.to_owned(), contents(&data, buffer))).collect())
+        let data = self.run(&reference.value, &trial.launch).map_err(ExpectedError::Reference)?;
+        match problem(&data) {
+            Some(problem) => Err(ExpectedError::FaultyReference(problem)),
+            None => Ok(trial.reference.get_or_init(|| data)),
+        }
     }
 
     /// The feedback on a failure: of a stated wrong kernel that reads the same, or that fails in the same way.
@@ -209,6 +249,10 @@ impl<'a> Bench<'a> {
     }
 }
 
+fn labelled(label: &str, text: &str) -> String {
+    if label.is_empty() { text.to_owned() } else { format!("{label}: {text}") }
+}
+
 /// One test of a kernel and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
@@ -226,169 +270,4 @@ pub enum CaseResult {
     Failed(String),
     /// It was not run, because one before it did not end.
     NotRun,
-}
-
-/// What a limit is about: what was measured, and what is allowed.
-fn measured(limit: &Limit, data: &RunData) -> String {
-    let names = limit.assert.expr.names().into_iter();
-    let mut costs: Vec<String> = Vec::new();
-    for (name, _) in names {
-        let Some(metric) = name.as_str().strip_prefix("answer.") else { continue };
-        let value = data
-            .metric(metric)
-            .map(|value| value.as_f64().map_or_else(|| value.to_string(), number));
-        let cost = format!("{metric} {}", value.as_deref().unwrap_or("has no value"));
-        if !costs.contains(&cost) {
-            costs.push(cost);
-        }
-    }
-    let allowed = limit.assert.source.replace("answer.", "");
-    format!("{}; allowed: {allowed}", costs.join(", "))
-}
-
-/// Warp instructions of one test where it says nothing: an answer is graded while the learner waits.
-const BUDGET: i64 = 1_000_000;
-
-/// Elements of a buffer that the lab reports.
-const SHOWN: usize = 4096;
-
-/// A test's parameters. A buffer without a fill is one that the kernel is to fill, whatever its type says.
-pub(crate) fn launch(test: &KernelTest) -> Settings {
-    let mut given = settings(&test.set);
-    let has = |name: &str| test.set.iter().any(|setting| setting.name == name);
-    if !has("max_instructions") {
-        given.push("max_instructions", Given::Value(Value::Int(BUDGET)));
-    }
-    for setting in &test.set {
-        let ("arguments", Value::Table(arguments)) = (setting.name.as_str(), &setting.value) else {
-            continue;
-        };
-        let filled = arguments.iter().map(|(name, value)| {
-            let mut value = value.clone();
-            if let Value::Table(buffer) = &mut value {
-                buffer.entry("fill".to_owned()).or_insert_with(|| "poison".into());
-            }
-            (name.clone(), value)
-        });
-        let mut over = Settings::new();
-        over.push("arguments", Given::Value(Value::Table(filled.collect())));
-        given = given.overlaid(&over);
-    }
-    given
-}
-
-/// Why it is not known what a buffer must hold.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ExpectedError {
-    #[error("the test has no arguments")]
-    NoArguments,
-    #[error("no argument is a buffer called '{0}'")]
-    NoBuffer(String),
-    #[error("{0} is no number")]
-    NotANumber(&'static str),
-    #[error("{0}")]
-    NoValue(EvalError),
-    #[error("the reference cannot be run: {0}")]
-    Reference(LabError),
-}
-
-/// The elements that a formula gives for a buffer.
-pub(crate) fn expected(
-    test: &KernelTest,
-    buffer: &str,
-    value: &Formula,
-) -> Result<Vec<Value>, ExpectedError> {
-    let arguments = test.set.iter().find(|setting| setting.name == "arguments");
-    let Some(Value::Table(arguments)) = arguments.map(|setting| &setting.value) else {
-        return Err(ExpectedError::NoArguments);
-    };
-    let count = match arguments.get(buffer) {
-        Some(Value::Table(fields)) => fields.get("buffer").and_then(Value::as_f64),
-        Some(_) | None => None,
-    };
-    let Some(count) = count else { return Err(ExpectedError::NoBuffer(buffer.to_owned())) };
-    (0..(count as usize).min(SHOWN))
-        .map(|i| match evaluate(&value.expr, &AtElement { arguments, i }) {
-            Ok(Known::Number(x)) => Ok(Value::Float(x)),
-            Ok(other) => Err(ExpectedError::NotANumber(other.kind())),
-            Err(error) => Err(ExpectedError::NoValue(error)),
-        })
-        .collect()
-}
-
-/// Names in an expected value: `i`, numbers among the arguments, and what buffers held at `i` at the start.
-struct AtElement<'a> {
-    arguments: &'a BTreeMap<String, Value>,
-    i: usize,
-}
-
-impl Env for AtElement<'_> {
-    fn lookup(&self, name: &str) -> Result<Known, LookupError> {
-        if name == "i" {
-            return Ok(Known::Number(self.i as f64));
-        }
-        let missing = |reason: &str| LookupError::Missing { reason: reason.to_owned() };
-        match self.arguments.get(name) {
-            Some(Value::Table(buffer)) => match buffer.get("fill").and_then(Value::as_str) {
-                Some("index") => Ok(Known::Number(self.i as f64)),
-                Some("ones") => Ok(Known::Number(1.0)),
-                Some("zeros") => Ok(Known::Number(0.0)),
-                Some("random") => {
-                    Err(missing("what a random fill gives has no formula; write a reference"))
-                }
-                Some(_) | None => Err(missing("nothing is written there at the start")),
-            },
-            Some(value) => match value.as_f64() {
-                Some(x) => Ok(Known::Number(x)),
-                None => Err(missing("it is no number")),
-            },
-            None => Err(LookupError::Unknown {
-                nearest: nearest(name, self.arguments.keys().map(String::as_str).chain(["i"]))
-                    .map(str::to_owned),
-            }),
-        }
-    }
-}
-
-fn contents(data: &RunData, buffer: &str) -> Vec<Value> {
-    match data.metric(&format!("buffer.{buffer}")) {
-        Some(Value::Array(values)) => values,
-        Some(_) | None => Vec::new(),
-    }
-}
-
-/// The buffers and the counts of faults of a run.
-fn outputs(data: &RunData) -> BTreeMap<String, Value> {
-    let metrics = data.metrics().into_iter();
-    let kept = metrics.filter(|(name, _)| name.starts_with("buffer.") || FAULTS.contains(name));
-    kept.map(|(name, value)| (name.to_owned(), value.clone())).collect()
-}
-
-/// The first element that is not as wanted, and how many more there are.
-fn difference(buffer: &str, given: &[Value], wanted: &[Value], near: Tolerance) -> Option<String> {
-    if given.len() < wanted.len() {
-        return Some(format!("the kernel has no {buffer} of {} elements", wanted.len()));
-    }
-    let agrees = |given: &Value, wanted: &Value| match (given.as_f64(), wanted.as_f64()) {
-        (Some(given), Some(wanted)) => near.accepts(given, wanted),
-        // Elements that the reference does not write are not compared; texts and booleans are equal or not.
-        _ => *wanted == Value::from("poison") || given == wanted,
-    };
-    let differing: Vec<usize> =
-        (0..wanted.len()).filter(|&at| !agrees(&given[at], &wanted[at])).collect();
-    let first = *differing.first()?;
-    let shown = |value: &Value| match value.as_f64() {
-        Some(x) => number(x),
-        None if *value == Value::from("poison") => "not written".to_owned(),
-        None => value.to_string(),
-    };
-    let more = match differing.len() - 1 {
-        0 => String::new(),
-        more => format!(", and {more} more differ"),
-    };
-    Some(format!(
-        "{buffer}[{first}] is {}, and should be {}{more}",
-        shown(&given[first]),
-        shown(&wanted[first])
-    ))
 }

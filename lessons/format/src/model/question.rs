@@ -6,6 +6,7 @@ use mlsys_lab::named_enum;
 
 use crate::diagnostic::{Located, Place};
 use crate::model::answer::{Formula, Tolerance, Wrong};
+use crate::model::kernel::KernelTask;
 use crate::model::lab::Setting;
 
 /// A question that is graded.
@@ -278,52 +279,4 @@ impl QuestionKind {
             Self::Withheld(asked) => asked.clone(),
         }
     }
-}
-
-/// A kernel that the learner writes, and what is asked of it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct KernelTask {
-    /// What stands in the editor at first.
-    pub starter: Option<String>,
-    /// A kernel that is right.
-    pub answer: Located<String>,
-    /// The kernel that gives the expected outputs of tests without `expect`; the answer if unset.
-    pub reference: Option<Located<String>>,
-    /// What it is run on; all of them must succeed.
-    pub tests: Vec<KernelTest>,
-    /// What each run may cost.
-    pub limits: Vec<Limit>,
-    /// How near outputs must come.
-    pub tolerance: Tolerance,
-    /// Kernels that must not pass, recognised by what they do.
-    pub wrong: Vec<Wrong<String>>,
-}
-
-/// One launch of the learner's kernel.
-#[derive(Clone, Debug, PartialEq)]
-pub struct KernelTest {
-    /// What it is called in feedback.
-    pub name: String,
-    /// Launch and arguments, as parameters of the lab `kernel`.
-    pub set: Vec<Setting>,
-    /// What must come out; if empty, what the reference gives.
-    pub expect: Vec<Expected>,
-    pub place: Place,
-}
-
-/// What a buffer must hold at the end.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Expected {
-    pub buffer: Located<String>,
-    /// Its elements, in terms of `i`, the numbers among the arguments, and what buffers held at `i` at the start.
-    pub value: Formula,
-}
-
-/// A condition on what a run cost.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Limit {
-    /// The condition on the run's metrics, which are called `answer.NAME`.
-    pub assert: Formula,
-    /// What to say to a kernel that does not keep it.
-    pub say: String,
 }

@@ -11,7 +11,7 @@ use mlsys_lab::value::Value;
 use toml::de::DeTable;
 
 use crate::diagnostic::{Code, Located, Place, Problems, shortened};
-use crate::model::{Expected, Formula};
+use crate::model::Formula;
 use crate::parse::characters;
 use crate::parse::tree::{self, Entry, Item, Node};
 
@@ -150,14 +150,18 @@ impl<'p, 's> Fields<'p, 's> {
         formulas.into_iter().collect()
     }
 
-    /// Takes a table of expressions under the names of buffers, in file order.
-    pub(super) fn expected(&mut self, key: &'static str) -> Vec<Expected> {
-        let mut expected = Vec::new();
-        for Entry { key: buffer, node } in self.free(key, "a table, such as { C = \"A + B\" }") {
-            let value = self.as_formula(&buffer.value, &node);
-            expected.extend(value.map(|value| Expected { buffer, value }));
+    /// Takes a table of expressions with any keys, in file order.
+    pub(super) fn formulas_by_name(
+        &mut self,
+        key: &'static str,
+        example: &str,
+    ) -> Vec<(Located<String>, Formula)> {
+        let mut formulas = Vec::new();
+        for Entry { key: name, node } in self.free(key, &format!("a table, such as {example}")) {
+            let value = self.as_formula(&name.value, &node);
+            formulas.extend(value.map(|value| (name, value)));
         }
-        expected
+        formulas
     }
 
     /// Takes the version of the format, and says so if it is not the one read here.

@@ -6,13 +6,13 @@ use mlsys_lab::nearest::nearest;
 
 use crate::diagnostic::{Code, Located, Place, shortened};
 use crate::model::{
-    Asked, Formula, KernelTask, KernelTest, Limit, Match, Question, QuestionKind, QuestionType,
-    Setting, Tolerance, Wrong,
+    Asked, Formula, Match, Question, QuestionKind, QuestionType, Setting, Tolerance, Wrong,
 };
 use crate::parse::fields::Fields;
+use crate::parse::kernel;
 
 /// Keys that only some types have.
-pub(crate) const TYPED: &str = "answer tolerance unit wrong shown pair extra lab param set accept starter reference test limit";
+pub(crate) const TYPED: &str = "answer tolerance unit wrong shown pair extra lab param set accept starter reference test limit at_least at_most";
 
 pub(super) fn read(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Question> {
     fields.require(&[("type", "type = \"numeric\""), ("prompt", "prompt = \"...\"")]);
@@ -54,7 +54,7 @@ fn kind(ty: QuestionType, fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
         QuestionType::List => list(fields),
         QuestionType::Expression => expression(fields),
         QuestionType::Text => text(fields),
-        QuestionType::Kernel => kernel(fields),
+        QuestionType::Kernel => kernel::kernel(fields),
     }
 }
 
@@ -193,65 +193,6 @@ fn text(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
     Some(QuestionKind::Text { answer: answer?.value, accept, wrong })
 }
 
-/// Tests that one question has at most: each is a run, and an answer is graded at once.
-const MOST_TESTS: usize = 16;
-
-/// How near a float must come by default: sums in another order differ by this much.
-const NEAR: Tolerance = Tolerance::Relative(1e-5);
-
-fn kernel(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
-    fields.require(&[
-        ("answer", "answer = '''__global__ void ...'''"),
-        ("test", "[[test]] with set = { arguments = { ... } }"),
-    ]);
-    let starter = fields.text("starter");
-    let answer = fields.text("answer");
-    let reference = fields.text("reference");
-    let near = if fields.has("tolerance") { tolerance(fields) } else { NEAR };
-    let place = fields.place_of("test");
-    let mut number = 0;
-    let tests = fields.tables("test", |fields| {
-        number += 1;
-        kernel_test(number, fields)
-    });
-    if let Some(place) = place.filter(|_| tests.len() > MOST_TESTS) {
-        let message =
-            format!("a question has {MOST_TESTS} tests at most, this one {}", tests.len());
-        fields.error(Code::BadValue, place, message, "leave out those that test the same");
-    }
-    let limits = fields.tables("limit", limit);
-    let wrong = wrong_texts(fields);
-    Some(QuestionKind::Kernel(Box::new(KernelTask {
-        starter: starter.map(|text| text.value),
-        answer: answer?,
-        reference,
-        tests,
-        limits,
-        tolerance: near,
-        wrong,
-    })))
-}
-
-fn kernel_test(number: usize, fields: &mut Fields<'_, '_>) -> Option<KernelTest> {
-    fields.require(&[("set", "set = { arguments = { ... } }")]);
-    let place = fields.owner();
-    let name = fields.line("name");
-    Some(KernelTest {
-        name: name.map_or_else(|| format!("test {number}"), |name| name.value),
-        set: settings(fields),
-        expect: fields.expected("expect"),
-        place,
-    })
-}
-
-fn limit(fields: &mut Fields<'_, '_>) -> Option<Limit> {
-    fields
-        .require(&[("assert", "assert = \"answer.bank_replays == 0\""), ("say", "say = \"...\"")]);
-    let assert = fields.formula("assert");
-    let say = fields.text("say");
-    Some(Limit { assert: assert?, say: say?.value })
-}
-
 /// Reads a withheld question, which has no key with its answer.
 fn withheld(ty: QuestionType, fields: &mut Fields<'_, '_>) -> Option<Asked> {
     fields.rename(&format!("a question of type {ty} without its answer"));
@@ -284,7 +225,7 @@ fn choices(least: usize, fields: &mut Fields<'_, '_>) -> Option<Vec<String>> {
     distinct(choices, least, fields)
 }
 
-fn wrong_texts(fields: &mut Fields<'_, '_>) -> Vec<Wrong<String>> {
+pub(super) fn wrong_texts(fields: &mut Fields<'_, '_>) -> Vec<Wrong<String>> {
     wrong(fields, |fields| {
         let text = fields.text("value")?;
         Some((text.value, text.place))
@@ -308,7 +249,7 @@ fn wrong<T>(
     })
 }
 
-fn tolerance(fields: &mut Fields<'_, '_>) -> Tolerance {
+pub(super) fn tolerance(fields: &mut Fields<'_, '_>) -> Tolerance {
     let tolerance = fields.table("tolerance", |fields| {
         let owner = fields.owner();
         let (relative, absolute) = (fields.number("rel"), fields.number("abs"));

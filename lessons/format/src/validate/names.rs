@@ -2,12 +2,10 @@
 
 use mlsys_expr::{Expr, Node, Span};
 use mlsys_lab::schema::{Class, Metric, Schema, Type};
-use mlsys_lab::value::Value;
 
-use crate::diagnostic::{Code, Located};
+use crate::diagnostic::{Code, Place};
 use crate::env::DEVICE_FACTS;
-use crate::grade::kernel::{KIND, expected};
-use crate::model::{Check, Formula, KernelTask, KernelTest, Setting};
+use crate::model::{Check, Formula};
 use crate::validate::{Validation, suggestion};
 
 impl Validation<'_> {
@@ -19,7 +17,13 @@ impl Validation<'_> {
         self.series(formula, &formula.expr);
     }
 
-    fn name(&mut self, formula: &Formula, name: &str, span: Span, answer: Option<&Schema>) {
+    pub(super) fn name(
+        &mut self,
+        formula: &Formula,
+        name: &str,
+        span: Span,
+        answer: Option<&Schema>,
+    ) {
         let place = formula.place.within(&formula.source, span);
         let (stem, metric) = name.split_once('.').unwrap_or((name, ""));
         if stem == "device" {
@@ -51,6 +55,11 @@ impl Validation<'_> {
                 }
             },
         };
+        self.metric_name(schema, name, metric, place);
+    }
+
+    /// Checks the metric of a name such as `run.loss`, at the place of the name.
+    pub(super) fn metric_name(&mut self, schema: &Schema, name: &str, metric: &str, place: Place) {
         if metric.is_empty() {
             let message = format!("`{name}` is a lab; say which of its metrics is meant");
             let help = schema.metrics.first().map(|first| format!("write {name}.{}", first.name));
@@ -75,7 +84,7 @@ impl Validation<'_> {
     }
 
     /// Aggregates take series: `mean(run.parameters)` has nothing to average.
-    fn series(&mut self, formula: &Formula, expr: &Expr) {
+    pub(super) fn series(&mut self, formula: &Formula, expr: &Expr) {
         match &expr.node {
             Node::Number(_) | Node::Text(_) | Node::Bool(_) | Node::Name(_) => {}
             Node::Unary(_, operand) => self.series(formula, operand),
@@ -129,45 +138,5 @@ impl Validation<'_> {
         let (stem, metric) = name.split_once('.')?;
         let lab = self.lesson.lab(stem)?;
         self.registry.find(&lab.kind.value).ok()?.schema().metric(metric)
-    }
-}
-
-impl Validation<'_> {
-    pub(super) fn kernel(&mut self, task: &KernelTask) {
-        let kind = Located { value: KIND.to_owned(), place: task.answer.place };
-        let Some(schema) = self.schema(&kind) else { return };
-        for test in &task.tests {
-            self.settings(schema, &test.set);
-            for setting in &test.set {
-                self.launched(setting);
-            }
-            self.expected(test);
-        }
-        for limit in &task.limits {
-            self.names(&limit.assert, Some(schema));
-        }
-    }
-
-    /// The kernel itself is the learner's, and it is run where it can be watched.
-    fn launched(&mut self, setting: &Setting) {
-        if ["example", "source", "execution", "plug_in"].contains(&setting.name.as_str()) {
-            let message = format!("a test does not set `{}`", setting.name);
-            let help = "the learner's kernel is what runs, in the interpreter";
-            self.error(Code::BadParam, setting.place, message, help);
-        }
-    }
-
-    fn expected(&mut self, test: &KernelTest) {
-        for expect in &test.expect {
-            let buffer = &expect.buffer;
-            if let Err(reason) = expected(test, &buffer.value, &expect.value) {
-                let is_buffer = test.set.iter().any(|setting| {
-                    matches!(&setting.value, Value::Table(table) if table.contains_key(&buffer.value))
-                });
-                let place = if is_buffer { expect.value.place } else { buffer.place };
-                let help = "an expected value speaks of i, of the numbers among the arguments, and of what buffers filled with index, ones or zeros hold at i";
-                self.error(Code::UnknownName, place, reason.to_string(), help);
-            }
-        }
     }
 }

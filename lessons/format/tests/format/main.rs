@@ -8,6 +8,7 @@
 )]
 
 mod checks;
+mod corpus;
 mod course;
 mod diagnostics;
 mod grading;

@@ -1,0 +1,130 @@
+//! The keys of a question that is answered by a kernel.
+
+use mlsys_expr::{Dialect, Node};
+use mlsys_lab::value::Value;
+
+use crate::diagnostic::{Code, Located, Place, shortened};
+use crate::model::{
+    Bound, Expected, KernelTask, KernelTest, Limit, QuestionKind, Side, Tolerance, Varied,
+};
+use crate::parse::fields::Fields;
+use crate::parse::question::{settings, tolerance, wrong_texts};
+
+/// Tests that one question has at most.
+const MOST_TESTS: usize = 16;
+
+/// Launches of all tests together: each is run while the learner waits.
+const MOST_LAUNCHES: usize = 64;
+
+/// How near a float must come by default: sums in another order differ by this much.
+const NEAR: Tolerance = Tolerance::Relative(1e-5);
+
+pub(super) fn kernel(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
+    fields.require(&[
+        ("answer", "answer = '''__global__ void ...'''"),
+        ("test", "[[test]] with set = { arguments = { ... } }"),
+    ]);
+    let starter = fields.text("starter");
+    let answer = fields.text("answer");
+    let reference = fields.text("reference");
+    let near = if fields.has("tolerance") { tolerance(fields) } else { NEAR };
+    let place = fields.place_of("test");
+    let mut number = 0;
+    let tests = fields.tables("test", |fields| {
+        number += 1;
+        test(number, fields)
+    });
+    if let Some(place) = place {
+        too_many(&tests, place, fields);
+    }
+    let limits = fields.tables("limit", limit);
+    let mut bounds = bounds("at_least", Side::AtLeast, fields);
+    bounds.extend(self::bounds("at_most", Side::AtMost, fields));
+    let wrong = wrong_texts(fields);
+    Some(QuestionKind::Kernel(Box::new(KernelTask {
+        starter: starter.map(|text| text.value),
+        answer: answer?,
+        reference,
+        tests,
+        limits,
+        bounds,
+        tolerance: near,
+        wrong,
+    })))
+}
+
+fn too_many(tests: &[KernelTest], place: Place, fields: &mut Fields<'_, '_>) {
+    if tests.len() > MOST_TESTS {
+        let message =
+            format!("a question has {MOST_TESTS} tests at most, this one {}", tests.len());
+        fields.error(Code::BadValue, place, message, "leave out those that test the same");
+    }
+    let launches = tests.iter().map(KernelTest::launches).fold(0, usize::saturating_add);
+    if launches > MOST_LAUNCHES {
+        let message = format!(
+            "the tests of a question have {MOST_LAUNCHES} launches at most, these have {launches}"
+        );
+        let help = "each combination of the numbers in `vary` is a launch; vary fewer";
+        fields.error(Code::BadValue, place, message, help);
+    }
+}
+
+fn test(number: usize, fields: &mut Fields<'_, '_>) -> Option<KernelTest> {
+    fields.require(&[("set", "set = { arguments = { ... } }")]);
+    let place = fields.owner();
+    let name = fields.line("name");
+    Some(KernelTest {
+        name: name.map_or_else(|| format!("test {number}"), |name| name.value),
+        vary: vary(fields),
+        set: settings(fields),
+        expect: fields
+            .formulas_by_name("expect", "{ C = \"A + B\" }")
+            .into_iter()
+            .map(|(buffer, value)| Expected { buffer, value })
+            .collect(),
+        place,
+    })
+}
+
+/// Names that mean something else in the expressions of a test.
+const RESERVED: [&str; 4] = ["i", "answer", "reference", "device"];
+
+fn vary(fields: &mut Fields<'_, '_>) -> Vec<Varied> {
+    let mut vary = Vec::new();
+    for (name, values) in fields.map("vary") {
+        let is_name = |name: &str| {
+            let parsed = mlsys_expr::parse(name, Dialect::Lesson);
+            parsed.is_ok_and(|expr| matches!(expr.node, Node::Name(_)) && !name.contains('.'))
+        };
+        if RESERVED.contains(&name.value.as_str()) || !is_name(&name.value) {
+            let message = format!("`{}` cannot be the name of a number", shortened(&name.value));
+            let help =
+                "write a word such as n, rows or block, other than i, answer, reference and device";
+            fields.error(Code::BadValue, name.place, message, help);
+            continue;
+        }
+        let listed: &[Value] = if let Value::Array(values) = &values.value { values } else { &[] };
+        match listed.iter().map(Value::as_f64).collect() {
+            Some(values) if !listed.is_empty() => vary.push(Varied { name, values }),
+            Some(_) | None => {
+                let message = format!("`{}` takes no values here", name.value);
+                let help = format!("list its numbers: vary = {{ {} = [1, 33, 1000] }}", name.value);
+                fields.error(Code::WrongType, values.place, message, help);
+            }
+        }
+    }
+    vary
+}
+
+fn limit(fields: &mut Fields<'_, '_>) -> Option<Limit> {
+    fields
+        .require(&[("assert", "assert = \"answer.bank_replays == 0\""), ("say", "say = \"...\"")]);
+    let assert = fields.formula("assert");
+    let say = fields.text("say");
+    Some(Limit { assert: assert?, say: say?.value })
+}
+
+fn bounds(key: &'static str, side: Side, fields: &mut Fields<'_, '_>) -> Vec<Bound> {
+    let bounds = fields.formulas_by_name(key, "{ global_loads = \"n\" }").into_iter();
+    bounds.map(|(metric, value): (Located<String>, _)| Bound { metric, side, value }).collect()
+}

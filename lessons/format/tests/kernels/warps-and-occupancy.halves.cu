@@ -1,0 +1,117 @@
+//= right two levels of shuffles
+__global__ void reduce(const float *in, float *out, int n) {
+    __shared__ float part[32];
+    int tid = threadIdx.x, lane = tid % 32, warp = tid / 32;
+    float sum = tid < n ? in[tid] : 0.0f;
+    for (int s = 16; s > 0; s /= 2) sum += __shfl_down_sync(0xffffffff, sum, s);
+    if (lane == 0) part[warp] = sum;
+    __syncthreads();
+    if (warp == 0) {
+        sum = lane < blockDim.x / 32 ? part[lane] : 0.0f;
+        for (int s = 16; s > 0; s /= 2) sum += __shfl_down_sync(0xffffffff, sum, s);
+        if (lane == 0) out[0] = sum;
+    }
+}
+//= right shuffles that give every lane the sum
+__global__ void reduce(const float *in, float *out, int n) {
+    __shared__ float part[32];
+    int tid = threadIdx.x, warps = blockDim.x / 32;
+    float sum = tid < n ? in[tid] : 0.0f;
+    for (int mask = 16; mask > 0; mask >>= 1) sum += __shfl_xor_sync(0xffffffff, sum, mask);
+    if (tid % 32 == 0) part[tid / 32] = sum;
+    __syncthreads();
+    if (tid == 0) {
+        float all = 0.0f;
+        for (int w = 0; w < warps; w++) all += part[w];
+        out[0] = all;
+    }
+}
+//= right two elements a thread, the first half of the block
+__global__ void reduce(const float *in, float *out, int n) {
+    __shared__ float x[128];
+    int tid = threadIdx.x, half = blockDim.x / 2;
+    if (tid < half)
+        x[tid] = (tid < n ? in[tid] : 0.0f) + (tid + half < n ? in[tid + half] : 0.0f);
+    __syncthreads();
+    for (int s = half / 2; s > 0; s >>= 1) {
+        if (tid < s) x[tid] += x[tid + s];
+        __syncthreads();
+    }
+    if (tid == 0) out[0] = x[0];
+}
+//= right four loads a thread, then one warp
+__global__ void reduce(const float *in, float *out, int n) {
+    int tid = threadIdx.x;
+    if (tid >= 64) return;
+    __shared__ float other[32];
+    float sum = 0.0f;
+    for (int i = tid; i < n; i += 64) sum += in[i];
+    for (int s = 16; s > 0; s /= 2) sum += __shfl_down_sync(0xffffffff, sum, s);
+    if (tid == 32) other[0] = sum;
+    __syncthreads();
+    if (tid == 0) out[0] = sum + other[0];
+}
+//= wrong closed form that reads: any numbers, any block: block = 64, fewer = 0: out[0] is 2016, and should be
+__global__ void reduce(const float *in, float *out, int n) {
+    if (threadIdx.x < n && in[threadIdx.x] > 1e9f) out[0] = 0.0f;
+    if (threadIdx.x == 0) out[0] = n * (n - 1) / 2;
+}
+//= wrong closed form: global_loads is 0, and must be at least 256 (n)
+__global__ void reduce(const float *in, float *out, int n) {
+    if (threadIdx.x == 0) out[0] = n * (n - 1) / 2;
+}
+//= wrong serial sum in thread 0: active_threads is 1
+__global__ void reduce(const float *in, float *out, int n) {
+    if (threadIdx.x == 0) {
+        float sum = 0.0f;
+        for (int i = 0; i < n; i++) sum += in[i];
+        out[0] = sum;
+    }
+}
+//= wrong serial sum of what all have loaded: warp_instructions is
+__global__ void reduce(const float *in, float *out, int n) {
+    __shared__ float x[256];
+    int tid = threadIdx.x;
+    x[tid] = tid < n ? in[tid] : 0.0f;
+    __syncthreads();
+    if (tid == 0) {
+        float sum = 0.0f;
+        for (int i = 0; i < blockDim.x; i++) sum += x[i];
+        out[0] = sum;
+    }
+}
+//= wrong neighbours first: too many warps are split
+__global__ void reduce(const float *in, float *out, int n) {
+    __shared__ float x[256];
+    int tid = threadIdx.x;
+    x[tid] = tid < n ? in[tid] : 0.0f;
+    __syncthreads();
+    for (int s = 1; s < blockDim.x; s <<= 1) {
+        if ((tid & (2 * s - 1)) == 0) x[tid] += x[tid + s];
+        __syncthreads();
+    }
+    if (tid == 0) out[0] = x[0];
+}
+//= wrong hard-coded block of 256: 
+__global__ void reduce(const float *in, float *out, int n) {
+    __shared__ float x[256];
+    int tid = threadIdx.x;
+    x[tid] = tid < n ? in[tid] : 0.0f;
+    __syncthreads();
+    for (int s = 128; s > 0; s /= 2) {
+        if (tid < s) x[tid] += x[tid + s];
+        __syncthreads();
+    }
+    if (tid == 0) out[0] = x[0];
+}
+//= wrong the expected sums of the first tests: any numbers, any block
+__global__ void reduce(const float *in, float *out, int n) {
+    float seen = threadIdx.x < n ? in[threadIdx.x] : 0.0f;
+    if (threadIdx.x == 0) out[0] = seen > 1e9f ? seen : n == 256 ? 32640.0f : 19900.0f;
+}
+//= wrong all threads do all of it: touches it too with no barrier between
+__global__ void reduce(const float *in, float *out, int n) {
+    float sum = 0.0f;
+    for (int i = 0; i < n; i++) sum += in[i];
+    out[0] = sum;
+}
