@@ -53,7 +53,7 @@ fn kernel_lessons(folder: &Path) -> Vec<Lesson> {
 #[test]
 fn cheats_get_nothing_and_unusual_right_answers_everything() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let registry = Registry::new(mlsys_analytic::labs().unwrap());
+    let registry = Registry::on_demand(mlsys_analytic::labs());
     let mut files: BTreeSet<String> = fs::read_dir(root.join("tests/kernels"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
