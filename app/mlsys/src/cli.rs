@@ -121,6 +121,9 @@ pub enum Command {
     /// Show, export and import answers and progress
     #[command(subcommand)]
     Progress(Progress),
+    /// Grade the answer on standard input in this process, which its parent may kill
+    #[command(hide = true)]
+    GradeAnswer(crate::grader::OneAnswer),
     /// Measure what the workbench itself costs, on this machine
     #[command(subcommand)]
     Bench(Bench),
@@ -272,7 +275,8 @@ pub fn meant(error: &clap::Error) -> Option<String> {
         return None;
     };
     let known = Cli::command();
-    let names: Vec<&str> = known.get_subcommands().map(clap::Command::get_name).collect();
+    let shown = known.get_subcommands().filter(|command| !command.is_hide_set());
+    let names: Vec<&str> = shown.map(clap::Command::get_name).collect();
     nearest(typed, names).map(str::to_owned)
 }
 

@@ -23,6 +23,7 @@ use mlsys_run::storage::Paths;
 
 use crate::cli::{Cli, Command, Lesson};
 use crate::context::Context;
+use crate::grader;
 
 pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
     if cli.workers.is_some() && !may_split(cli.command.as_ref()) {
@@ -64,6 +65,7 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         Some(Command::Runs(asked)) => runs::run(&asked, &mut context),
         Some(Command::Report(options)) => report::run(&options, &mut context),
         Some(Command::Progress(asked)) => progress::run(&asked, &mut context),
+        Some(Command::GradeAnswer(limits)) => grader::grade_one(limits, &mut context),
         Some(Command::Bench(asked)) => machine::bench(&asked, &mut context),
     }
 }

@@ -8,6 +8,7 @@
 mod cli;
 mod commands;
 mod context;
+mod grader;
 mod reports;
 mod runner;
 

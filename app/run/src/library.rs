@@ -62,6 +62,11 @@ impl Library {
         Ok(Self { place: Some(path.to_owned()), files, registry, wrong_labs })
     }
 
+    /// Its folder or archive; none for the built-in course.
+    pub fn place(&self) -> Option<&Path> {
+        self.place.as_deref()
+    }
+
     pub fn name(&self) -> String {
         match &self.place {
             None => "the built-in course".to_owned(),

@@ -5,12 +5,10 @@ pub mod highlight;
 mod tests;
 pub mod text;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mlsys_expr::{Env, LookupError, Value};
 use mlsys_kernel::{Diagnostic, Kernel};
-use mlsys_lesson::{Case, CaseResult, Grade, Lesson, LessonId, Question, QuestionKind};
+use mlsys_lesson::{Case, CaseResult, Grade, KnownNames, Lesson, LessonId};
 use mlsys_run::storage::Draft;
 
 use super::command::{Surface, TextAction, text_action};
@@ -218,7 +216,7 @@ pub struct TestsJob {
     pub question: String,
     pub text: String,
     /// What names of the lesson stand for.
-    pub known: Known,
+    pub known: KnownNames,
 }
 
 #[derive(Clone, Debug)]
@@ -229,30 +227,6 @@ pub struct TestsReport {
     pub text: String,
     pub grade: Grade,
     pub cases: Vec<Case>,
-}
-
-/// The values of a lesson's names that a question's limits speak of, taken along to where it is graded.
-#[derive(Clone, Debug, Default)]
-pub struct Known(BTreeMap<String, Result<Value, LookupError>>);
-
-impl Known {
-    pub fn for_question(question: &Question, env: &dyn Env) -> Self {
-        let QuestionKind::Kernel(task) = &question.kind else { return Self::default() };
-        let names = task.cost_formulas().flat_map(|formula| formula.expr.names());
-        let names = names.map(|(name, _)| name.as_str().to_owned());
-        Self(
-            names
-                .filter(|name| !["answer.", "reference."].iter().any(|run| name.starts_with(run)))
-                .map(|name| (name.clone(), env.lookup(&name)))
-                .collect(),
-        )
-    }
-}
-
-impl Env for Known {
-    fn lookup(&self, name: &str) -> Result<Value, LookupError> {
-        self.0.get(name).cloned().unwrap_or(Err(LookupError::Unknown { nearest: None }))
-    }
 }
 
 impl TestsJob {

@@ -3,12 +3,12 @@
 use mlsys_lab::Registry;
 use mlsys_lab::device::DeviceId;
 use mlsys_lesson::{
-    Answer, Asked, Block, CheckOutcome, DeviceFacts, Event, Grade, LessonEnv, Predict, Progress,
-    Question, Verdict,
+    Answer, Asked, Block, CheckOutcome, DeviceFacts, Event, Grade, KnownNames, LessonEnv, Predict,
+    Progress, Question, Verdict,
 };
 
 use crate::answer::{self, AnswerError};
-use crate::editor::{KernelTests, Known, TestsJob, TestsReport, TestsState};
+use crate::editor::{KernelTests, TestsJob, TestsReport, TestsState};
 use crate::state::{Answered, CheckState, Machine, Page, Prediction};
 
 fn answered(given: Answer, grade: Grade) -> Result<Answered, AnswerError> {
@@ -80,7 +80,7 @@ impl Page {
     pub fn begin_tests(&mut self, block: usize, text: &str, attempt: u64) -> Option<TestsJob> {
         let lesson = self.lesson.clone();
         let question = lesson.blocks.get(block)?.as_question()?;
-        let known = Known::for_question(question, &self.env(&DeviceFacts::default()));
+        let known = KnownNames::for_question(question, &self.env(&DeviceFacts::default()));
         let trial = KernelTests { attempt, text: text.to_owned(), state: TestsState::Going };
         self.trials.insert(question.id.clone(), trial);
         Some(TestsJob {

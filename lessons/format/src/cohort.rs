@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use mlsys_lab::Registry;
 use serde::Serialize;
 
 use crate::course::Course;
 use crate::env::LessonEnv;
-use crate::grade::{Answer, Verdict, read_number};
+use crate::grade::{Answer, Grader, Verdict, read_number};
 use crate::model::{Formula, Lesson, Predict, PredictKind, Question, QuestionKind, Wrong};
 use crate::progress::Attempt;
 use crate::progress::answers::{Answers, Details};
@@ -137,14 +136,14 @@ impl Spread {
 }
 
 /// What these learners did in a course. Answers that need no run are graded again, others as when given.
-pub fn cohort(course: &Course, learners: &[(String, Answers)], registry: &Registry) -> Cohort {
+pub fn cohort(course: &Course, learners: &[(String, Answers)], grader: &dyn Grader) -> Cohort {
     let mut names: Vec<Learner> = learners
         .iter()
         .map(|(name, _)| Learner { name: name.clone(), completed: 0, points: 0 })
         .collect();
     let mut lessons = Vec::new();
     for lesson in course.lessons() {
-        let mut grading = Grading { lesson, registry, known: BTreeMap::new() };
+        let mut grading = Grading { lesson, grader, known: BTreeMap::new() };
         let id = &lesson.front.id;
         let mut points = Vec::new();
         let mut completed = 0;
@@ -251,7 +250,7 @@ fn prediction(
 /// Grades each different answer once.
 struct Grading<'a> {
     lesson: &'a Lesson,
-    registry: &'a Registry,
+    grader: &'a dyn Grader,
     known: BTreeMap<String, Graded>,
 }
 
@@ -313,7 +312,7 @@ impl Grading<'_> {
             return graded.clone();
         }
         let env = LessonEnv::unrun(self.lesson);
-        let grade = question.grade(given, &env, self.registry);
+        let grade = self.grader.grade(self.lesson, question, given, &env);
         let foreseen = grade.feedback.as_ref().and_then(|feedback| {
             let mut stated = stated_wrong(&question.kind).into_iter();
             stated.find(|(_, say)| say == feedback)
@@ -326,7 +325,7 @@ impl Grading<'_> {
                 // Where the right answer is known without a run, what is no answer is a wrong one.
                 Verdict::Malformed => {
                     let stated = question.stated_answer();
-                    let right = question.grade(&stated, &env, self.registry).verdict;
+                    let right = self.grader.grade(self.lesson, question, &stated, &env).verdict;
                     (right == Verdict::Right).then_some(false)
                 }
             },

@@ -1,6 +1,7 @@
 //! Grading: what a learner answered against what a question says is right.
 
 mod answer;
+mod job;
 pub(crate) mod kernel;
 mod lab;
 mod mistake;
@@ -12,10 +13,12 @@ use std::slice;
 use answer::{Judgement, chosen, malformed, same, say, verdict};
 use mlsys_expr::Env;
 use mlsys_lab::Registry;
+use serde::{Deserialize, Serialize};
 
 use crate::model::{Asked, Match, Question, QuestionKind, QuestionType, Wrong};
 
 pub use answer::Answer;
+pub use job::{Grader, GradingJob, KnownNames};
 pub(crate) use lab::run_once;
 
 pub use kernel::{Case, CaseResult};
@@ -23,7 +26,7 @@ pub use number::{Comparison, PredictionError, read_number};
 pub use quantity::ReadNumberError;
 
 /// What came of an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grade {
     pub verdict: Verdict,
     /// What to say to it, where there is something to say.
@@ -32,7 +35,7 @@ pub struct Grade {
 }
 
 /// Whether an answer is right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
     Right,
     Wrong,

@@ -30,8 +30,8 @@ pub use course::{
 pub use diagnostic::{Code, Diagnostic, Located, Place, Severity, Source};
 pub use env::{DEVICE_FACTS, DeviceFacts, LessonEnv};
 pub use grade::{
-    Answer, Case, CaseResult, Comparison, Grade, PredictionError, ReadNumberError, Verdict,
-    read_number,
+    Answer, Case, CaseResult, Comparison, Grade, Grader, GradingJob, KnownNames, PredictionError,
+    ReadNumberError, Verdict, read_number,
 };
 pub use lint::{spoilers, telling_lengths};
 pub use model::{

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::Machine;
+use crate::grader::AnswerLimits;
 
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/run.txt"))]
@@ -24,6 +25,8 @@ pub struct RunLessons {
     /// Grade by the complete course, or by a key, where the course's lessons have no answers
     #[arg(long, value_name = "FILE", requires = "answers")]
     pub key: Option<PathBuf>,
+    #[command(flatten)]
+    pub limits: AnswerLimits,
     /// Fail where a hardware check fails three times
     #[arg(long)]
     pub strict_hardware: bool,
@@ -141,6 +144,8 @@ pub struct CohortOf {
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub format: CohortFormat,
+    #[command(flatten)]
+    pub limits: AnswerLimits,
     /// Name learners by their files
     #[arg(long)]
     pub names: bool,

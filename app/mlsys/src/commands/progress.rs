@@ -5,12 +5,12 @@ mod cohort;
 use std::fs;
 use std::path::Path;
 
-use mlsys_lab::Registry;
-use mlsys_lesson::{Answer, Answers, Event, Lesson, LessonEnv, Progress, State, Verdict};
+use mlsys_lesson::{Answer, Answers, Event, Grader, Lesson, LessonEnv, Progress, State, Verdict};
 use serde_json::{Value as Json, json};
 
 use crate::cli::{self, Listing};
 use crate::context::Context;
+use crate::grader::{AnswerLimits, ProcessGrader};
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::storage::ProgressLog;
 use mlsys_view::text::aligned;
@@ -91,7 +91,8 @@ fn import(file: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let bytes = fs::read(file).map_err(|error| failed(format!("cannot be read: {error}")))?;
     let answers = Answers::parse(&bytes).map_err(|error| failed(error.to_string()))?;
     let path = context.paths.as_ref()?.progress();
-    let course = context.library()?.course(context.console)?;
+    let library = context.library()?;
+    let course = library.course(context.console)?;
     answers.refuse_other_course(Some(&course.id)).map_err(|error| failed(error.to_string()))?;
     let (log, known, trouble) = ProgressLog::open(&path, &course.id);
     if let Some(trouble) = &trouble {
@@ -99,6 +100,9 @@ fn import(file: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
     }
     // A log that cannot be opened says why.
     let mut log = log.ok_or_else(|| Failure::Usage(trouble.into_iter().collect()))?;
+    let place = library.place().map(Path::to_owned);
+    let limits = AnswerLimits::default();
+    let grader = ProcessGrader { registry: context.registry, course: place, limits };
     let (mut imported, mut retained) = (0, 0);
     for (id, given) in &answers.lessons {
         let Some(lesson) = course.find(id) else {
@@ -111,7 +115,7 @@ fn import(file: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
             context.console.warn(stray);
         }
         for (question, answer) in given {
-            let Some((event, is_right)) = event(lesson, question, answer, context.registry) else {
+            let Some((event, is_right)) = event(lesson, question, answer, &grader) else {
                 continue;
             };
             let before = known.lesson(id).and_then(|lesson| lesson.answers.get(question));
@@ -138,10 +142,10 @@ fn event(
     lesson: &Lesson,
     question: &str,
     answer: &Answer,
-    registry: &Registry,
+    grader: &dyn Grader,
 ) -> Option<(Event, bool)> {
     let asked = lesson.question(question)?;
-    let grade = asked.grade(answer, &LessonEnv::unrun(lesson), registry);
+    let grade = grader.grade(lesson, asked, answer, &LessonEnv::unrun(lesson));
     let right = grade.verdict == Verdict::Right;
     let event = Event::AnswerGiven {
         lesson: lesson.front.id.clone(),

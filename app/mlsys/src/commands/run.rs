@@ -35,7 +35,7 @@ pub fn run(options: &RunLessons, context: &mut Context<'_>) -> Result<Exit, Fail
         data_dir: options.data_dir.clone(),
         workers: context.workers.clone(),
         hardware: if options.strict_hardware { HardwareRule::Fail } else { HardwareRule::Report },
-        graders: graders(options.answers.as_deref(), &lessons, &library, context)?,
+        graders: graders(options, &lessons, &library, context)?,
         records: context.runs(),
     };
     context.listen();
@@ -74,12 +74,12 @@ fn print_summary(
 
 /// A learner's answers, or the lessons' own; answers to unknown questions are a warning.
 fn graders(
-    file: Option<&Path>,
+    options: &RunLessons,
     lessons: &[Lesson],
     library: &Library,
     context: &mut Context<'_>,
 ) -> Result<Graders, Failure> {
-    let Some(file) = file else { return Ok(Graders::Stated) };
+    let Some(file) = &options.answers else { return Ok(Graders::Stated) };
     let failed = |reason: String| Failure::Usage(format!("answers '{}': {reason}", file.display()));
     let bytes = fs::read(file).map_err(|error| failed(format!("cannot be read: {error}")))?;
     let answers = Answers::parse(&bytes).map_err(|error| failed(error.to_string()))?;
@@ -89,7 +89,8 @@ fn graders(
     for stray in lessons.iter().flat_map(|lesson| answers.strays(lesson)) {
         context.console.warn(stray);
     }
-    Ok(Graders::Learner(answers))
+    let course = library.place().map(Path::to_owned);
+    Ok(Graders::Learner { answers, course, limits: options.limits })
 }
 
 const MAX_KEY_BYTES: u64 = 16 << 20;

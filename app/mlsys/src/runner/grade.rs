@@ -1,6 +1,7 @@
 //! Checks, questions and predictions of a lesson that was run, judged.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use mlsys_expr::{Env, EvalError, Expr, Value as Known, evaluate};
@@ -8,13 +9,14 @@ use mlsys_lab::Registry;
 use mlsys_lab::schema::Class;
 use mlsys_lab::value::Value;
 use mlsys_lesson::{
-    Answer, Answers, Check, CheckOutcome, DeviceFacts, Diagnostic, Formula, Lesson, Predict,
-    Question, Target, Verdict as Graded,
+    Answer, Answers, Check, CheckOutcome, DeviceFacts, Diagnostic, Formula, Grader, Lesson,
+    Predict, Question, Target, Verdict as Graded,
 };
 use mlsys_run::results::{Item, Kind, Verdict};
 
 use super::plan::{Plan, Ran, Runs, env};
 use crate::context::Context;
+use crate::grader::{AnswerLimits, ProcessGrader};
 
 /// The verdict on a hardware check that fails each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +121,12 @@ fn labs_of(expr: &Expr) -> BTreeSet<&str> {
 pub enum Graders {
     /// The lesson's own: its right answers must be accepted, and its wrong ones refused.
     Stated,
-    Learner(Answers),
+    Learner {
+        answers: Answers,
+        /// The course whose labs may grade an answer.
+        course: Option<PathBuf>,
+        limits: AnswerLimits,
+    },
 }
 
 pub fn question_items(
@@ -133,11 +140,12 @@ pub fn question_items(
             let problems = mlsys_lesson::self_test(lesson, env, registry);
             lesson.questions().map(|question| stated(lesson, question, &problems)).collect()
         }
-        Graders::Learner(answers) => {
+        Graders::Learner { answers, course, limits } => {
+            let grader = ProcessGrader { registry, course: course.clone(), limits: *limits };
             let answer = |question: &Question| answers.get(&lesson.front.id, &question.id);
             lesson
                 .questions()
-                .map(|question| learners(question, answer(question), env, registry))
+                .map(|question| learners(lesson, question, answer(question), env, &grader))
                 .collect()
         }
     }
@@ -165,16 +173,17 @@ fn stated(lesson: &Lesson, question: &Question, problems: &[Diagnostic]) -> Item
 }
 
 fn learners(
+    lesson: &Lesson,
     question: &Question,
     answer: Option<&Answer>,
     env: &dyn Env,
-    registry: &Registry,
+    grader: &dyn Grader,
 ) -> Item {
     let started = Instant::now();
     let verdict = match answer {
         None => Verdict::Failed("no answer".to_owned()),
         Some(answer) => {
-            let grade = question.grade(answer, env, registry);
+            let grade = grader.grade(lesson, question, answer, env);
             match grade.verdict {
                 Graded::Right => Verdict::Passed,
                 Graded::Wrong => Verdict::Failed(

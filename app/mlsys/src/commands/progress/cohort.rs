@@ -8,6 +8,7 @@ use mlsys_lesson::{Answers, Cohort, CourseId, LessonReport, Spread};
 use crate::cli::CohortOf;
 use crate::commands::runs::export::quoted;
 use crate::context::Context;
+use crate::grader::ProcessGrader;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::storage::read_bounded;
 use mlsys_view::xml::escaped as escape;
@@ -15,7 +16,8 @@ use mlsys_view::xml::escaped as escape;
 const MOST: u64 = 16 << 20;
 
 pub fn run(options: &CohortOf, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let course = context.library()?.course(context.console)?;
+    let library = context.library()?;
+    let course = library.course(context.console)?;
     let mut learners = Vec::new();
     let mut left_out = 0;
     for file in &options.files {
@@ -27,7 +29,10 @@ pub fn run(options: &CohortOf, context: &mut Context<'_>) -> Result<Exit, Failur
             }
         }
     }
-    let mut cohort = mlsys_lesson::cohort(&course, &learners, context.registry);
+    let place = library.place().map(Path::to_owned);
+    let grader =
+        ProcessGrader { registry: context.registry, course: place, limits: options.limits };
+    let mut cohort = mlsys_lesson::cohort(&course, &learners, &grader);
     if !options.names {
         cohort.names.clear();
     }

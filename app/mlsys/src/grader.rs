@@ -1,0 +1,231 @@
+//! Answers that are executed, such as kernels, are graded in a process of their own, with limits of time and memory: one
+//! that hangs or fills the memory loses its own points, and the report has all the others.
+
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+use std::{env, thread};
+
+use clap::Args;
+use mlsys_expr::Env;
+use mlsys_lab::Registry;
+use mlsys_lesson::{Answer, Grade, Grader, GradingJob, Lesson, Question, Verdict};
+use mlsys_run::process::{Exit, Failure};
+
+use crate::context::Context;
+
+const SECONDS: u64 = 30;
+
+const MEMORY: u64 = 1024;
+
+/// What the grading of one answer may take.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct AnswerLimits {
+    /// Seconds that the grading of one answer may take
+    #[arg(long, value_name = "N", default_value_t = SECONDS, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub answer_seconds: u64,
+    /// MiB of memory that it may take
+    #[arg(long, value_name = "N", default_value_t = MEMORY, value_parser = clap::value_parser!(u64).range(64..=1 << 20))]
+    pub answer_memory: u64,
+}
+
+impl Default for AnswerLimits {
+    fn default() -> Self {
+        Self { answer_seconds: SECONDS, answer_memory: MEMORY }
+    }
+}
+
+/// The limits that the process sets itself; its parent watches the clock.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct OneAnswer {
+    #[arg(long)]
+    seconds: u64,
+    #[arg(long)]
+    memory: u64,
+}
+
+/// Grades answers that are executed in other processes, the others here.
+pub struct ProcessGrader<'a> {
+    pub registry: &'a Registry,
+    /// The course whose labs may grade an answer.
+    pub course: Option<PathBuf>,
+    pub limits: AnswerLimits,
+}
+
+impl Grader for ProcessGrader<'_> {
+    fn grade(&self, lesson: &Lesson, question: &Question, given: &Answer, env: &dyn Env) -> Grade {
+        if !question.is_executed() {
+            return question.grade(given, env, self.registry);
+        }
+        let job = GradingJob::new(lesson, question, given, env);
+        self.elsewhere(&job).unwrap_or_else(|error| {
+            let verdict = match error {
+                GradingError::Endless(_) | GradingError::Memory(_) | GradingError::Died(_) => {
+                    Verdict::Wrong
+                }
+                // Not the answer's fault.
+                GradingError::Process(_) | GradingError::Json(_) => Verdict::Malformed,
+            };
+            Grade { verdict, feedback: Some(error.to_string()), points: 0 }
+        })
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+enum GradingError {
+    #[error(
+        "the grading of this answer was stopped after {0} s: does it contain a loop that never ends? --answer-seconds allows more"
+    )]
+    Endless(u64),
+    #[error(
+        "the grading of this answer needed more than {0} MiB of memory; --answer-memory allows more"
+    )]
+    Memory(u64),
+    #[error("the grading of this answer ended without a grade: {0}")]
+    Died(String),
+    #[error("this answer could not be graded in a process of its own: {0}")]
+    Process(#[from] io::Error),
+    #[error("this answer could not be given to a process of its own: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+impl ProcessGrader<'_> {
+    fn elsewhere(&self, job: &GradingJob) -> Result<Grade, GradingError> {
+        let AnswerLimits { answer_seconds: seconds, answer_memory: memory } = self.limits;
+        let mut command = Command::new(env::current_exe()?);
+        command.env_remove("MLSYS_COURSE");
+        if let Some(course) = &self.course {
+            command.arg("--course").arg(course);
+        }
+        command.args(["grade-answer", "--seconds", &seconds.to_string()]);
+        command.args(["--memory", &memory.to_string()]);
+        match finished(command, serde_json::to_vec(job)?, Duration::from_secs(seconds))? {
+            None => Err(GradingError::Endless(seconds)),
+            Some(ended) if ended.status.success() => Ok(serde_json::from_slice(&ended.out)?),
+            // What Rust says before it aborts.
+            Some(ended) if ended.err.contains("memory allocation of") => {
+                Err(GradingError::Memory(memory))
+            }
+            Some(ended) => {
+                let said =
+                    ended.err.lines().next().map_or_else(String::new, |line| format!(": {line}"));
+                Err(GradingError::Died(format!("{}{said}", ended.status)))
+            }
+        }
+    }
+}
+
+struct Ended {
+    status: ExitStatus,
+    out: Vec<u8>,
+    err: String,
+}
+
+/// Runs a command with this standard input; none if it was killed because it took longer.
+fn finished(mut command: Command, input: Vec<u8>, limit: Duration) -> io::Result<Option<Ended>> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = Running(command.spawn()?);
+    let (sender, receiver) = mpsc::channel();
+    let mut stdin = child.0.stdin.take();
+    // What has ended early reads no more; its output says why.
+    let writer = thread::spawn(move || stdin.as_mut().map(|stdin| stdin.write_all(&input)));
+    let (out, err) = (child.0.stdout.take(), child.0.stderr.take());
+    let errors = thread::spawn(move || read_all(err));
+    let reader = thread::spawn(move || {
+        let out = read_all(out);
+        // The parent may have given up.
+        let _ = sender.send(());
+        out
+    });
+    if receiver.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+        return Ok(None);
+    }
+    let status = child.0.wait()?;
+    let panicked = |_| io::Error::other("a thread that read its output has panicked");
+    let out = reader.join().map_err(panicked)??;
+    let err = errors.join().map_err(panicked)??;
+    drop(writer.join());
+    Ok(Some(Ended { status, out, err: String::from_utf8_lossy(&err).into_owned() }))
+}
+
+fn read_all(from: Option<impl Read>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if let Some(mut from) = from {
+        from.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+/// A process that does not outlive its use.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It fails where the process has ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The process that grades one answer: a job on standard input, its grade on standard output.
+pub fn grade_one(limits: OneAnswer, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    restrict(limits).map_err(|error| Failure::Run(format!("limits cannot be set: {error}")))?;
+    let mut text = String::new();
+    io::stdin().read_to_string(&mut text).map_err(|error| Failure::Run(error.to_string()))?;
+    let job: GradingJob = serde_json::from_str(&text).map_err(|error| {
+        Failure::Usage(format!("standard input is no answer to grade: {error}"))
+    })?;
+    if context.course.is_some() {
+        context.library()?;
+    }
+    let grade = job.run(context.registry);
+    let grade = grade.ok_or_else(|| Failure::usage("the lesson has no such question"))?;
+    let grade = serde_json::to_string(&grade).map_err(|error| Failure::Run(error.to_string()))?;
+    context.console.line(grade)?;
+    Ok(Exit::Passed)
+}
+
+/// Sets the limits of this process: memory that it writes to, and time of the processor, should its parent have died.
+#[cfg(unix)]
+fn restrict(OneAnswer { seconds, memory }: OneAnswer) -> rustix::io::Result<()> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = |resource, most: u64| {
+        let hard = getrlimit(resource).maximum;
+        let most = Some(hard.map_or(most, |hard| hard.min(most)));
+        setrlimit(resource, Rlimit { current: most, maximum: most })
+    };
+    // On Linux what is mapped from files, such as the program, does not count as data; elsewhere only the heap would.
+    let memory_of = if cfg!(target_os = "linux") { Resource::Data } else { Resource::As };
+    limit(Resource::Cpu, seconds.saturating_add(1))?;
+    limit(memory_of, memory.saturating_mul(1 << 20))
+}
+
+#[cfg(not(unix))]
+fn restrict(_: OneAnswer) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_end_is_killed() {
+        let run = |script: &str, limit: Duration| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            finished(command, vec![b'x'; 1 << 20], limit).unwrap()
+        };
+        assert!(run("while :; do :; done", Duration::from_millis(20)).is_none());
+        let minute = Duration::from_secs(60);
+        let ended = run("cat >/dev/null; echo done; echo why >&2; exit 3", minute).unwrap();
+        assert_eq!(
+            (ended.status.code(), ended.out, ended.err),
+            (Some(3), b"done\n".into(), "why\n".into())
+        );
+        // Its input is not read to its end.
+        assert_eq!(run("exec <&-; echo early", minute).unwrap().out, b"early\n");
+    }
+}
