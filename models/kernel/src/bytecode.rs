@@ -177,6 +177,8 @@ pub(crate) struct Code {
     pub(crate) local: usize,
     pub(crate) shared: Vec<crate::typed_ast::Shared>,
     pub(crate) static_shared: u32,
+    /// Whether a `__threadfence` orders blocks.
+    pub(crate) is_fenced: bool,
     pub(crate) shown: Vec<DebugVariable>,
 }
 

@@ -6,6 +6,7 @@ mod call;
 mod declare;
 mod expression;
 mod fold;
+mod intrinsic;
 
 use crate::ast;
 use crate::ast::{Role, Statement, StatementKind, Unit};
@@ -57,6 +58,7 @@ struct Checker<'u> {
     result: Type,
     loops: u32,
     height: u32,
+    fence: Option<Place>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -106,6 +108,7 @@ pub(super) fn check(unit: &Unit) -> Result<Program, Vec<Diagnostic>> {
             kernel,
             functions: checker.functions,
             shared: checker.shared,
+            fence: checker.fence,
         }),
         Some(_) | None => Err(checker.diagnostics),
     }

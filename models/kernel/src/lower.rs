@@ -90,6 +90,7 @@ impl<'a> Lowering<'a> {
             name: program.name.clone(),
             params: program.params.clone(),
             shared: program.shared.clone(),
+            is_fenced: program.fence.is_some(),
             static_shared: ends.max().unwrap_or(0),
             ..Code::default()
         };

@@ -185,6 +185,7 @@ impl Machine {
             block: resident.block + 1,
             epoch: resident.epoch,
             warp_epoch: running.warp_epoch,
+            is_fenced: self.code.is_fenced,
         };
         let mut core = execute::Executor {
             code: &self.code,

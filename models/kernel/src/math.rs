@@ -4,6 +4,93 @@ use std::ops::Rem;
 
 use crate::types::Scalar;
 
+/// What the standard library of Rust lacks, in both precisions.
+trait Special {
+    fn ten_to(self) -> Self;
+    fn error_of(self) -> Self;
+    fn rest_of_error(self) -> Self;
+    fn log_gamma(self) -> Self;
+    fn gamma_of(self) -> Self;
+    fn sin_pi(self) -> Self;
+    fn cos_pi(self) -> Self;
+    fn logb(self) -> Self;
+    fn saturated(self) -> Self;
+    fn fdim(self, other: Self) -> Self;
+    fn remainder_of(self, other: Self) -> Self;
+    fn times_two_to(self, exponent: Self) -> Self;
+}
+
+macro_rules! special {
+    ($of:ty, $exp10:ident $erf:ident $erfc:ident $lgamma:ident $tgamma:ident $fdim:ident $remainder:ident $ldexp:ident) => {
+        impl Special for $of {
+            fn ten_to(self) -> Self {
+                libm::$exp10(self)
+            }
+
+            fn error_of(self) -> Self {
+                libm::$erf(self)
+            }
+
+            fn rest_of_error(self) -> Self {
+                libm::$erfc(self)
+            }
+
+            fn log_gamma(self) -> Self {
+                libm::$lgamma(self)
+            }
+
+            fn gamma_of(self) -> Self {
+                libm::$tgamma(self)
+            }
+
+            // Exact where the result is, as for a whole number.
+            fn sin_pi(self) -> Self {
+                let turn = self % 2.0;
+                if turn % 1.0 == 0.0 {
+                    0.0 * self
+                } else {
+                    (turn * std::f64::consts::PI as $of).sin()
+                }
+            }
+
+            fn cos_pi(self) -> Self {
+                let turn = self.abs() % 2.0;
+                if turn % 1.0 == 0.5 { 0.0 } else { (turn * std::f64::consts::PI as $of).cos() }
+            }
+
+            fn logb(self) -> Self {
+                if self == 0.0 {
+                    <$of>::NEG_INFINITY
+                } else if self.is_finite() {
+                    f64::from(libm::ilogb(f64::from(self))) as $of
+                } else {
+                    self.abs()
+                }
+            }
+
+            /// From 0 to 1; 0 for what is no number.
+            fn saturated(self) -> Self {
+                self.max(0.0).min(1.0)
+            }
+
+            fn fdim(self, other: Self) -> Self {
+                libm::$fdim(self, other)
+            }
+
+            fn remainder_of(self, other: Self) -> Self {
+                libm::$remainder(self, other)
+            }
+
+            fn times_two_to(self, exponent: Self) -> Self {
+                libm::$ldexp(self, exponent as i32)
+            }
+        }
+    };
+}
+
+special!(f32, exp10f erff erfcf lgammaf tgammaf fdimf remainderf ldexpf);
+special!(f64, exp10 erf erfc lgamma tgamma fdim remainder ldexp);
+
 /// Which of C's functions a name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {
@@ -146,6 +233,20 @@ functions! {
         Round "round" [round] wgsl("select(trunc(#x), trunc(#x) + sign(#x), abs(#x - trunc(#x)) >= 0.5f)");
         Rint "rint" [round_ties_even] wgsl("round(#x)");
         Abs "fabs" [abs] wgsl("abs(#x)");
+        Exp10 "exp10" [ten_to] near("powf(10.0f, x)");
+        Asinh "asinh" [asinh] wgsl("asinh(#x)");
+        Acosh "acosh" [acosh] wgsl("acosh(#x)");
+        Atanh "atanh" [atanh] wgsl("atanh(#x)");
+        Erf "erf" [error_of] near("tanhf(1.1283792f * (x + 0.0894f * x * x * x))");
+        Erfc "erfc" [rest_of_error] near("1.0f - tanhf(1.1283792f * (x + 0.0894f * x * x * x))");
+        LogGamma "lgamma" [log_gamma] near("Stirling's formula");
+        Gamma "tgamma" [gamma_of] near("Stirling's formula");
+        Rcbrt "rcbrt" [cbrt recip] near("powf(x, -1.0f / 3.0f)");
+        SinPi "sinpi" [sin_pi] wgsl("sin(#x * 3.14159265f)");
+        CosPi "cospi" [cos_pi] wgsl("cos(#x * 3.14159265f)");
+        Saturate "__saturate" [saturated] wgsl("clamp(#x, 0.0f, 1.0f)");
+        Reciprocal "__frcp_rn" [recip] wgsl("1.0f / (#x)");
+        Logb "logb" [logb] near("floorf(log2f(fabsf(x)))");
     }
     two_numbers {
         Pow "pow" [powf] wgsl("c_pow(#x, #y)");
@@ -156,6 +257,10 @@ functions! {
         // Of a number and NaN the number.
         Min "fmin" [min] wgsl("min(#x, #y)");
         Max "fmax" [max] wgsl("max(#x, #y)");
+        // The positive difference, and the remainder of a division to the nearest.
+        Fdim "fdim" [fdim] near("x > y ? x - y : 0.0f");
+        Remainder "remainder" [remainder_of] near("x - y * rintf(x / y)");
+        Ldexp "ldexp" [times_two_to] wgsl("ldexp(#x, i32(#y))");
         CopySign "copysign" [copysign]
             wgsl("bitcast<f32>((bitcast<u32>(#x) & 0x7fffffffu) | (bitcast<u32>(#y) & 0x80000000u))");
     }
@@ -164,6 +269,8 @@ functions! {
         // By their bits, since a compiler of WGSL may take it that there are neither.
         IsNan "isnan" Overloaded "(bitcast<u32>(#x) & 0x7fffffffu) > 0x7f800000u";
         IsInf "isinf" Overloaded "(bitcast<u32>(#x) & 0x7fffffffu) == 0x7f800000u";
+        IsFinite "isfinite" Overloaded "(bitcast<u32>(#x) & 0x7fffffffu) < 0x7f800000u";
+        SignBit "signbit" Overloaded "(bitcast<u32>(#x) >> 31u) == 1u";
         // Bits that are one; zero bits before the first one; the place of the lowest one from 1 on, 0 for none; in reverse.
         Popc "__popc" Bits "i32(countOneBits(#x))";
         Clz "__clz" Bits "i32(countLeadingZeros(#x))";
@@ -211,7 +318,7 @@ impl Math {
         if let Some([_, to]) = self.reinterprets() {
             return to;
         }
-        if matches!(self, Self::IsNan | Self::IsInf) {
+        if matches!(self, Self::IsNan | Self::IsInf | Self::IsFinite | Self::SignBit) {
             Scalar::Bool
         } else if matches!(self, Self::Popc | Self::Clz | Self::Ffs) {
             Scalar::Int

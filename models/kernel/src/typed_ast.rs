@@ -17,6 +17,8 @@ pub(crate) struct Program {
     pub(crate) kernel: Index,
     /// Arrays and numbers in shared memory, of the kernel and its helpers.
     pub(crate) shared: Vec<Shared>,
+    /// Where a `__threadfence` stands, which orders what blocks do.
+    pub(crate) fence: Option<Place>,
 }
 
 #[derive(Clone, Debug)]
@@ -215,6 +217,9 @@ pub(crate) enum Atomic {
     Min,
     Max,
     Exchange,
+    /// One more, or 0 after the bound; one less, or the bound after 0.
+    Increment,
+    Decrement,
     CompareAndSwap,
     And,
     Or,

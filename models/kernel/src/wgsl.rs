@@ -97,6 +97,13 @@ pub(super) fn translate(program: &Program, target: Target) -> Result<Wgsl, Vec<D
     loop {
         let mut module = Module::new(program, target, atomic.clone());
         let wgsl = module.whole();
+        if let Some(place) = program.fence {
+            module.diagnostics.push(Diagnostic::new(
+                place,
+                "__threadfence: WGSL orders what threads of one workgroup write, not what workgroups do",
+                "launch a second kernel for what has to come after",
+            ));
+        }
         // Whether an array is atomic shows only where one is used: then all that was written before is written anew.
         if module.atomic == atomic {
             return if module.diagnostics.is_empty() {

@@ -26,6 +26,10 @@ impl Checker<'_> {
         }
         let values: Vec<_> = arguments.iter().map(|argument| self.value(argument)).collect();
         let values = values.into_iter().collect::<Checked<Vec<Expr>>>()?;
+        let (name, values) = match self.intrinsic(name, values, place)? {
+            Ok(value) => return Ok(value),
+            Err((name, values)) => (name, values),
+        };
         let builtin = BUILTINS.iter().find(|(own, _)| *own == name).map(|(_, builtin)| *builtin);
         match builtin {
             Some(Builtin::Barrier) => {
@@ -144,7 +148,7 @@ impl Checker<'_> {
         Ok(Expr { place, ty, kind: Kind::Atomic(atomic, Box::new(address), operands) })
     }
 
-    fn math(
+    pub(super) fn math(
         &mut self,
         name: &str,
         math: Math,
@@ -167,6 +171,7 @@ impl Checker<'_> {
         let floats = values.iter().all(|value| value.ty.scalar() == Some(Scalar::Float));
         let of = match family {
             Family::Float => Scalar::Float,
+            Family::Overloaded if common_type.is_small() => common_type,
             // One whole number among the arguments is enough for the double function, as in C++.
             Family::Overloaded if floats => Scalar::Float,
             Family::Overloaded => Scalar::Double,
@@ -225,7 +230,7 @@ enum WarpCall {
     Barrier,
 }
 
-const BUILTINS: [(&str, Builtin); 19] = {
+const BUILTINS: [(&str, Builtin); 21] = {
     use Scalar::{Double, Float, Int, Long, Unsigned, UnsignedLong};
     const BITS: &[Scalar] = &[Int, Unsigned, UnsignedLong];
     const ORDERED: &[Scalar] = &[Int, Unsigned, Long, UnsignedLong];
@@ -242,6 +247,8 @@ const BUILTINS: [(&str, Builtin); 19] = {
         ("__any_sync", Builtin::Warp(WarpCall::Vote(Vote::Any))),
         ("__all_sync", Builtin::Warp(WarpCall::Vote(Vote::All))),
         ("__ldg", Builtin::Load),
+        ("atomicInc", Builtin::Atomic(Atomic::Increment, &[Unsigned])),
+        ("atomicDec", Builtin::Atomic(Atomic::Decrement, &[Unsigned])),
         ("atomicAdd", Builtin::Atomic(Atomic::Add, SUMS)),
         ("atomicSub", Builtin::Atomic(Atomic::Subtract, &[Int, Unsigned])),
         ("atomicMax", Builtin::Atomic(Atomic::Max, ORDERED)),

@@ -238,7 +238,7 @@ impl Scanner<'_> {
             self.complain(
                 place,
                 format!("'{written}' is no number that this language has"),
-                "write 42, 42u, 42ll, 0x2a, 1.5f or 1.5; long, with one l, differs between systems",
+                "write 42, 42u, 42ll, 0x2a, 1.5f or 1.5",
             );
             ZERO
         })
@@ -277,7 +277,10 @@ fn integer(written: &str) -> Option<Token> {
     let ends = [
         ("ull", Suffix::UnsignedLong),
         ("llu", Suffix::UnsignedLong),
+        ("ul", Suffix::UnsignedLong),
+        ("lu", Suffix::UnsignedLong),
         ("ll", Suffix::Long),
+        ("l", Suffix::Long),
         ("u", Suffix::Unsigned),
         ("", Suffix::None),
     ];

@@ -305,15 +305,21 @@ impl Executor<'_> {
                 self.narrow2(into, a, a, |x, _| if x == 0 { 0 } else { x.trailing_zeros() + 1 })
             }
             (Math::Brev, _) => self.narrow2(into, a, a, |x, _| x.reverse_bits()),
-            (Math::IsNan | Math::IsInf, Scalar::Double) => {
-                let x = self.wide(a).map(double);
-                let test = |x: f64| {
-                    if of == Math::IsNan { x.is_nan() } else { x.is_infinite() }
+            (Math::IsNan | Math::IsInf | Math::IsFinite | Math::SignBit, _) => {
+                let test = |lane: usize| {
+                    let x = real(self.value(a, scalar, lane), scalar);
+                    u32::from(if of == Math::IsNan {
+                        x.is_nan()
+                    } else if of == Math::IsInf {
+                        x.is_infinite()
+                    } else if of == Math::IsFinite {
+                        x.is_finite()
+                    } else {
+                        x.is_sign_negative()
+                    })
                 };
-                self.put(into, &x.map(|x| u32::from(test(x))));
+                self.put(into, &std::array::from_fn(test));
             }
-            (Math::IsNan, _) => self.narrow2(into, a, a, |x, _| u32::from(float(x).is_nan())),
-            (Math::IsInf, _) => self.narrow2(into, a, a, |x, _| u32::from(float(x).is_infinite())),
             (Math::Fma, Scalar::Double) => {
                 let (x, y, z) = (self.wide(a), self.wide(b), self.wide(c));
                 let result = std::array::from_fn(|lane| {

@@ -62,6 +62,8 @@ pub(crate) struct Accessor {
     pub(crate) block: u32,
     pub(crate) epoch: u32,
     pub(crate) warp_epoch: u32,
+    /// Whether fences order blocks: then nothing is known of two that touch one cell.
+    pub(crate) is_fenced: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,6 +86,10 @@ impl Cell {
         let before = self.flags;
         let mut flags = before;
         if self.block != who.block {
+            if who.is_fenced {
+                flags &= (1 << GRID) - 1;
+                self.block = 0;
+            }
             flags |= bit << GRID;
             if self.block == 0 {
                 self.start(who, thread);

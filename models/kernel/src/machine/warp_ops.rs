@@ -148,6 +148,20 @@ fn changed(atomic: Atomic, ty: Scalar, old: u64, a: u64, b: u64) -> Option<u64> 
             return (a != old && less == (atomic == Atomic::Min)).then_some(a);
         }
         (Atomic::Exchange, _) => a,
+        (Atomic::Increment, _) => {
+            if old >= a {
+                0
+            } else {
+                old + 1
+            }
+        }
+        (Atomic::Decrement, _) => {
+            if old == 0 || old > a {
+                a
+            } else {
+                old - 1
+            }
+        }
         (Atomic::CompareAndSwap, _) if old == a => b,
         (Atomic::CompareAndSwap, _) => return None,
         (Atomic::And, _) => old & a,

@@ -243,9 +243,17 @@ impl Parser {
         // `float(x)` is a cast.
         if self.at_type() {
             let ty = self.plain_type()?;
-            self.need("(", "the type")?;
-            let operand = self.nested(Self::expression)?;
-            self.need(")", "the value")?;
+            let close = if self.is("{") { "}" } else { ")" };
+            if !self.take("{") {
+                self.need("(", "the type")?;
+            }
+            // `float()` and `float{}` are 0.
+            let operand = if self.is(close) {
+                boxed(place, ExprKind::Bool(false))
+            } else {
+                self.nested(Self::expression)?
+            };
+            self.need(close, "the value")?;
             return Ok(boxed(place, ExprKind::Cast(ty, Box::new(operand))));
         }
         let kind = match name.as_str() {

@@ -111,6 +111,7 @@ pub(super) fn plain(tokens: Vec<Lexeme>) -> Vec<Lexeme> {
                 }
             }
             ("using", _) if word(&tokens, at + 1) == "namespace" => at = statement_end(&tokens, at),
+            ("constexpr", _) if at > 0 && word(&tokens, at - 1) == "if" => at += 1,
             ("static_assert", _) => at = statement_end(&tokens, at),
             ("__attribute__", _) if mark(&tokens, at + 1) == "(" => at = behind(&tokens, at + 1),
             (_, "[") if mark(&tokens, at + 1) == "[" => at = behind(&tokens, at),

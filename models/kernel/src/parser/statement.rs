@@ -1,10 +1,11 @@
 //! Declarations and statements.
 
 use crate::ast::{
-    Declaration, Declarator, Expr, Initial, Statement, StatementKind, Storage, TypeName,
+    Declaration, Declarator, Expr, ExprKind, Initial, Statement, StatementKind, Storage, TypeName,
 };
 use crate::diagnostic::Place;
 use crate::lexer::Token;
+use crate::parser::expression::boxed;
 use crate::parser::{Parsed, Parser, Reported, outside};
 
 impl Parser {
@@ -40,9 +41,16 @@ impl Parser {
                     self.rewritten.insert(self.at, "= (");
                 }
                 self.advance();
-                let value = self.assignment()?;
-                self.need(close, "the first value")?;
-                Some(Initial::Value(value))
+                if self.is(close) {
+                    // `int x{}` is 0.
+                    let place = self.place();
+                    self.advance();
+                    Some(Initial::Value(boxed(place, ExprKind::Bool(false))))
+                } else {
+                    let value = self.assignment()?;
+                    self.need(close, "the first value")?;
+                    Some(Initial::Value(value))
+                }
             } else {
                 None
             };

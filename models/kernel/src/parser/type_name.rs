@@ -35,6 +35,7 @@ impl Parser {
     /// A type's words, without a star.
     pub(super) fn plain_type(&mut self) -> Parsed<TypeName> {
         let place = self.place();
+        let before = self.at;
         let mut access = Access::Mutable;
         let mut words: Vec<String> = Vec::new();
         let mut named = None;
@@ -86,10 +87,13 @@ impl Parser {
             }
             "float" => Base::Scalar(Scalar::Float),
             "double" => Base::Scalar(Scalar::Double),
-            "long" | "int long" | "long unsigned" | "int long unsigned" => {
-                let message = "long has 32 bits on some systems and 64 on others";
-                self.complain(place, message, "write int or long long");
-                return Err(Reported);
+            "long" | "int long" | "long signed" => {
+                self.lengthen(before);
+                Base::Scalar(Scalar::Long)
+            }
+            "long unsigned" | "int long unsigned" => {
+                self.lengthen(before);
+                Base::Scalar(Scalar::UnsignedLong)
             }
             other => {
                 let message = match other {
@@ -132,6 +136,13 @@ impl Parser {
             }
         }
         Ok(ty)
+    }
+
+    /// `long` has 64 bits, as on Linux: a compiler for which it has 32 is given two.
+    fn lengthen(&mut self, from: usize) {
+        let is_long = |at: &usize| self.tokens[*at].token == Token::Name("long".to_owned());
+        let at = (from..self.at).find(is_long);
+        self.rewritten.extend(at.map(|at| (at, "long long")));
     }
 
     /// What a name for a type stands for.

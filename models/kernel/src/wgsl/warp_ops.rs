@@ -83,13 +83,21 @@ impl Writer<'_, '_> {
                 "an atomic on floats that WGSL has not",
                 "use atomicAdd or atomicExch, or whole numbers",
             ),
+            (Atomic::Increment | Atomic::Decrement, _) => refuse(
+                place,
+                "atomicInc and atomicDec: WGSL has none",
+                "use atomicAdd and %, or atomicCAS in a loop",
+            ),
             (_, _) => {
                 let function = match atomic {
                     Atomic::Add => "atomicAdd",
                     Atomic::Subtract => "atomicSub",
                     Atomic::Min => "atomicMin",
                     Atomic::Max => "atomicMax",
-                    Atomic::Exchange | Atomic::CompareAndSwap => "atomicExchange",
+                    Atomic::Exchange
+                    | Atomic::CompareAndSwap
+                    | Atomic::Increment
+                    | Atomic::Decrement => "atomicExchange",
                     Atomic::And => "atomicAnd",
                     Atomic::Or => "atomicOr",
                     Atomic::Xor => "atomicXor",
