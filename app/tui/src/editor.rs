@@ -1,18 +1,20 @@
 //! A kernel being written: its text, what is wrong with it, what it is for, and its tests. Pure, as the whole state is.
 
 pub mod highlight;
+pub mod reading;
 #[cfg(test)]
 mod tests;
 pub mod text;
 
 use std::sync::Arc;
 
-use mlsys_kernel::{Diagnostic, Kernel};
+use mlsys_kernel::Diagnostic;
 use mlsys_lesson::{Case, CaseResult, Grade, KnownNames, Lesson, LessonId};
 use mlsys_run::storage::Draft;
 
 use super::command::{Surface, TextAction, text_action};
 use super::key::{Direction, Key};
+pub use reading::{KernelRead, KernelSource, KernelText, Reading, Then};
 pub use text::Text;
 use text::{CursorMove, Select, TextFull};
 
@@ -33,7 +35,8 @@ pub struct Editor {
     pub complaints: Vec<Diagnostic>,
     pub scroll: (usize, usize),
     /// Whether the complaints are about the text as it is now.
-    is_checked: bool,
+    reading: Reading,
+    then: Option<Then>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,24 +46,19 @@ pub enum Typed {
     TextFull,
 }
 
-/// Texts up to this size are read after every key: that takes less than a millisecond. Larger ones, of which 16 KiB take
-/// about two and 64 KiB eleven, are read when a line is left.
-const AT_ONCE: usize = 4 * 1024;
-
 impl Editor {
     /// An editor that begins with a text; `starter` is what starting over goes back to.
     pub fn new(subject: Subject, draft: Draft, text: &str, starter: &str) -> Self {
-        let mut editor = Self {
+        Self {
             subject,
             draft,
             text: Text::new(text),
             starter: starter.to_owned(),
             complaints: Vec::new(),
             scroll: (0, 0),
-            is_checked: false,
-        };
-        editor.check();
-        editor
+            reading: Reading::default(),
+            then: None,
+        }
     }
 
     /// Takes a key that is no command; `page` is how many lines the page keys go.
@@ -78,12 +76,7 @@ impl Editor {
         let select = if self.text.is_selecting() { Select::Extend } else { Select::Drop };
         let done = match action {
             TextAction::Insert(c) => self.text.type_char(c),
-            TextAction::NewLine => {
-                let done = self.text.new_line();
-                let typed = self.changed(done);
-                self.check();
-                return typed;
-            }
+            TextAction::NewLine => self.text.new_line(),
             TextAction::Indent => self.text.indent(),
             TextAction::Outdent => self.text.outdent(),
             TextAction::DeleteBack => {
@@ -109,15 +102,12 @@ impl Editor {
 
     fn go(&mut self, go: CursorMove, select: Select) -> Typed {
         self.text.go(go, select);
-        self.check();
         Typed::Same
     }
 
     pub fn paste(&mut self, text: &str) -> Typed {
         let done = self.text.paste(text);
-        let typed = self.changed(done);
-        self.check();
-        typed
+        self.changed(done)
     }
 
     /// Puts another text in the place of the whole, as one change.
@@ -126,32 +116,59 @@ impl Editor {
         self.changed(done)
     }
 
-    /// After a change: small texts are read at once.
     pub fn changed(&mut self, done: Result<(), TextFull>) -> Typed {
         if done.is_err() {
             return Typed::TextFull;
         }
-        self.is_checked = false;
-        if self.text.as_str().len() <= AT_ONCE {
-            self.check();
-        }
+        self.reading = self.reading.changed();
+        self.then = None;
         Typed::Changed
     }
 
-    /// Reads the text, if it has changed since it was last read.
-    pub fn check(&mut self) {
-        if std::mem::replace(&mut self.is_checked, true) {
-            return;
+    /// The text, if it has to be read and none is being read; `revision` is what this one is called.
+    pub fn to_read(&mut self, revision: u64) -> Option<KernelText> {
+        if self.reading != Reading::Due {
+            return None;
         }
-        self.complaints = match Kernel::parse("kernel.cu", self.text.as_str()) {
-            Ok(_) => Vec::new(),
-            Err(refused) => refused.diagnostics,
+        self.reading = Reading::Going(revision);
+        let text = self.text.as_str().to_owned();
+        Some(KernelText { source: KernelSource::Editor(revision), text })
+    }
+
+    /// Takes what is wrong with a text that was read; what waited for it, if that is the text as it is now.
+    pub fn take_complaints(&mut self, revision: u64, complaints: Vec<Diagnostic>) -> Option<Then> {
+        let then = match self.reading {
+            Reading::Going(asked) if asked == revision => {
+                self.reading = Reading::Current;
+                self.then.take()
+            }
+            Reading::Behind(asked) if asked == revision => {
+                self.reading = Reading::Due;
+                None
+            }
+            Reading::Going(_) | Reading::Behind(_) | Reading::Due | Reading::Current => {
+                return None;
+            }
         };
+        self.complaints = complaints;
+        then
+    }
+
+    /// Whether the complaints are about the text as it is now; if not, this is done once they are.
+    pub fn is_read_or_then(&mut self, then: Then) -> bool {
+        let is_current = self.reading == Reading::Current;
+        if !is_current {
+            self.then = Some(then);
+        }
+        is_current
+    }
+
+    pub fn is_being_read(&self) -> bool {
+        self.reading != Reading::Current
     }
 
     /// Puts the cursor at the first thing that is wrong behind it, or at the first of all.
     pub fn next_complaint(&mut self) {
-        self.check();
         let (line, column) = self.text.cursor();
         let mut places = Vec::new();
         for complaint in &self.complaints {

@@ -21,7 +21,7 @@ use mlsys_view::attempts::FinishedRun;
 use mlsys_view::theme::Background;
 
 use crate::command;
-use crate::editor::{DraftOrigin, TestsJob, TestsReport};
+use crate::editor::{DraftOrigin, KernelRead, KernelText, TestsJob, TestsReport};
 use crate::key::Key;
 use crate::records::{LoadError, LoadedRecord, RecallRequest, RecordEntry};
 
@@ -77,6 +77,7 @@ pub enum Message {
         whence: DraftOrigin,
     },
     TestsReport(Box<TestsReport>),
+    KernelRead(Box<KernelRead>),
     Terminate,
 }
 
@@ -129,6 +130,7 @@ pub enum Effect {
     CloseDraft,
     KeepDraft(Draft, String),
     EditOutside(Draft, String),
+    ReadKernel(KernelText),
     TestsJob(Box<TestsJob>),
     Export(Box<Export>),
     SaveWeights(SaveWeights),

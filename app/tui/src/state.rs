@@ -81,6 +81,8 @@ pub struct SessionState {
     pub active: Option<ActiveRun>,
     pub runs: u64,
     pub tests: u64,
+    /// Texts of kernels that were given to be read.
+    pub revisions: u64,
     pub finished: Attempts,
     pub tempo: Tempo,
     /// The seed that wins over the lessons' own.

@@ -102,7 +102,15 @@ impl Bench {
     }
 
     pub fn send(&mut self, message: Message) -> Vec<Effect> {
-        self.app.update(message)
+        let mut done = Vec::new();
+        for effect in self.app.update(message) {
+            if let Effect::ReadKernel(text) = effect {
+                done.extend(self.send(Message::KernelRead(Box::new(text.read()))));
+            } else {
+                done.push(effect);
+            }
+        }
+        done
     }
 
     pub fn press(&mut self, key: Key) -> Vec<Effect> {

@@ -48,6 +48,7 @@ impl App {
             page.rest_plays();
         }
         self.note_wait();
+        self.read_changed();
         self.take_effects()
     }
 
@@ -115,6 +116,7 @@ impl App {
             Message::Previewed(seen) => self.previewed(seen),
             Message::Draft { draft, text, whence } => self.take_draft(&draft, text, whence),
             Message::TestsReport(report) => self.tests_ended(*report),
+            Message::KernelRead(read) => self.kernel_read(*read),
             Message::Terminate => self.effects.extend([Effect::Abandon, Effect::Quit]),
         }
     }

@@ -66,6 +66,8 @@ struct Resident {
 pub struct Step {
     pub block: u32,
     pub warp: u32,
+    /// The instruction, for [`Machine::counts_at`].
+    pub pc: u32,
     pub place: Place,
     pub event: Event,
     pub found: bool,
@@ -116,6 +118,7 @@ impl Machine {
         Some(Step {
             block,
             warp: warp as u32,
+            pc,
             place: self.code.place(pc as usize),
             event,
             found: self.findings.total() > found,

@@ -17,7 +17,7 @@ use mlsys_run::session::{Panels, Session};
 use mlsys_run::sources::{Sources, Store, WithArtifacts};
 
 use super::{Input, Outbox, post};
-use crate::editor::TestsJob;
+use crate::editor::{KernelText, TestsJob};
 use crate::message::{Message, ReplayStart, SaveWeights, Start};
 use crate::records::{
     self, LoadError, LoadRequest, LoadedRecord, RecallRequest, RecordEntry, Source,
@@ -119,6 +119,14 @@ impl Runner {
         let report = move || Some(Message::TestsReport(Box::new(job.run(registry)?)));
         if let Err(error) = self.in_background("tests", report) {
             let why = format!("the tests cannot be run: {error}");
+            post(&self.outbox, Message::NotSaved(why));
+        }
+    }
+
+    pub fn read_kernel(&self, text: KernelText) {
+        let read = move || Some(Message::KernelRead(Box::new(text.read())));
+        if let Err(error) = self.in_background("reading", read) {
+            let why = format!("the kernel cannot be read: {error}");
             post(&self.outbox, Message::NotSaved(why));
         }
     }

@@ -221,6 +221,7 @@ impl<S: Screen> Driver<S> {
                     }
                 }
                 Effect::EditOutside(draft, text) => self.edit_outside(&draft, &text)?,
+                Effect::ReadKernel(text) => self.runner.read_kernel(text),
                 Effect::TestsJob(tried) => self.runner.run_tests(*tried),
                 Effect::Export(export) => {
                     let sentence = self.export(&export);

@@ -3,8 +3,21 @@
 use mlsys_run::storage::{Draft, MAX_DRAFT_BYTES};
 
 use super::text::TextFull;
-use super::{Editor, Subject, Typed};
+use super::{Editor, Subject, Then, Typed};
 use crate::key::{Direction, Key};
+
+/// An editor whose text is read.
+fn read(text: &str) -> Editor {
+    let mut editor = editor(text);
+    settle(&mut editor);
+    editor
+}
+
+fn settle(editor: &mut Editor) {
+    if let Some(text) = editor.to_read(1) {
+        assert_eq!(editor.take_complaints(1, text.read().complaints), None);
+    }
+}
 
 fn editor(text: &str) -> Editor {
     let draft = Draft { lesson: "gpu/threads".parse().unwrap(), name: "mine".to_owned() };
@@ -93,13 +106,14 @@ fn replacing_the_text_is_one_bounded_change() {
     assert_eq!(editor.key(Key::Enter, 1), Typed::TextFull);
     assert_eq!(editor.become_text(&format!("{longest}x")), Typed::TextFull);
     assert_eq!(editor.text.as_str(), longest);
+    settle(&mut editor);
     assert!(!editor.complaints.is_empty());
     editor.next_complaint();
 }
 
 #[test]
 fn ctrl_n_cycles_all_errors() {
-    let mut editor = editor("__global__ void f(float *a) {\n  a[0] = b;\n  a[1] = c;\n}\n");
+    let mut editor = read("__global__ void f(float *a) {\n  a[0] = b;\n  a[1] = c;\n}\n");
     let lines: Vec<u32> = editor.complaints.iter().map(|c| c.place.line).collect();
     assert_eq!(lines, [2, 3]);
     let mut places = Vec::new();
@@ -112,7 +126,7 @@ fn ctrl_n_cycles_all_errors() {
 
 #[test]
 fn a_jump_ends_the_selection() {
-    let mut editor = editor("__global__ void f(float *a) {\n  a[0] = b;\n}\n");
+    let mut editor = read("__global__ void f(float *a) {\n  a[0] = b;\n}\n");
     editor.text.toggle_selection();
     editor.next_complaint();
     assert_eq!(editor.text.cursor().0, 1, "b is no name");
@@ -121,4 +135,21 @@ fn a_jump_ends_the_selection() {
     editor.text.jump(0, 2);
     editor.key(Key::Char('x'), 5);
     assert!(editor.text.as_str().starts_with("__xglobal__ void f"));
+}
+
+#[test]
+fn one_reading_at_a_time_and_only_the_newest_counts() {
+    let mut editor = editor("__global__ void f(float *a) { a[0] = b; }");
+    let first = editor.to_read(1).unwrap();
+    assert!(!editor.is_read_or_then(Then::Run));
+    editor.key(Key::Char(' '), 5);
+    assert_eq!(editor.to_read(2), None, "one is being read");
+    assert_eq!(editor.take_complaints(1, first.read().complaints), None, "the text has changed");
+    assert_eq!((editor.complaints.len(), editor.is_being_read()), (1, true));
+    let text = editor.to_read(2).unwrap();
+    assert!(!editor.is_read_or_then(Then::Run));
+    assert_eq!(editor.take_complaints(1, Vec::new()), None, "that is an earlier one");
+    assert_eq!(editor.take_complaints(2, text.read().complaints), Some(Then::Run));
+    assert_eq!((editor.complaints.len(), editor.is_being_read()), (1, false));
+    assert!(editor.is_read_or_then(Then::NextComplaint));
 }

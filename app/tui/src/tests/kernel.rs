@@ -176,14 +176,14 @@ fn errors_keep_the_last_picture() {
         text: Some(text.to_owned()),
         whence: DraftOrigin::Saved,
     };
-    let effects = bench.app.update(saved(&without));
+    let effects = bench.send(saved(&without));
     let start = started(&effects).unwrap();
     assert_eq!(start.params.text("source").unwrap(), without);
     assert_eq!(start.params.text("example").unwrap(), "vector-add");
     let lab = bench.lab();
     assert!(lab.run.explored, "a changed kernel is exploration");
     bench.end(mlsys_run::outcome::Outcome::Finished);
-    let effects = bench.app.update(saved("__global__ void broken( {"));
+    let effects = bench.send(saved("__global__ void broken( {"));
     assert!(effects.is_empty(), "{effects:?}");
     bench.shows("error");
     // Reset brings the lesson's own kernel back.

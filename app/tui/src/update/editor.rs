@@ -5,7 +5,9 @@ use mlsys_run::storage::Draft;
 
 use crate::command::Motion;
 use crate::editor::text::{CursorMove, Select};
-use crate::editor::{DraftOrigin, Editor, Subject, TestsReport, Typed};
+use crate::editor::{
+    DraftOrigin, Editor, KernelRead, KernelSource, KernelText, Subject, TestsReport, Then, Typed,
+};
 use crate::key::Key;
 use crate::message::Effect;
 use crate::state::{App, DraftFollowing, OwnKernel, Page, RunMode, Side};
@@ -176,7 +178,9 @@ impl App {
     }
 
     pub(super) fn next_complaint(&mut self) {
-        if let Some(editor) = self.editor_mut() {
+        if let Some(editor) = self.editor_mut()
+            && editor.is_read_or_then(Then::NextComplaint)
+        {
             editor.next_complaint();
             if editor.complaints.is_empty() {
                 self.notify("nothing is wrong with the text");
@@ -195,7 +199,9 @@ impl App {
     /// Runs what is written: the question's tests, or the lab.
     pub(super) fn run_written(&mut self) {
         let Some(editor) = self.editor_mut() else { return };
-        editor.check();
+        if !editor.is_read_or_then(Then::Run) {
+            return;
+        }
         if !editor.complaints.is_empty() {
             self.notify("it cannot run yet: ctrl-n goes to what is wrong");
             return self.follow_cursor();
@@ -278,31 +284,71 @@ impl App {
         if editor.become_text(text) == Typed::TextFull {
             return self.notify(FULL);
         }
-        let runs = matches!(editor.subject, Subject::Lab(..)) && editor.complaints.is_empty();
+        let is_sound = matches!(editor.subject, Subject::Lab(..))
+            && editor.is_read_or_then(Then::RunIfSound)
+            && editor.complaints.is_empty();
         self.follow_cursor();
-        if runs {
+        if is_sound {
             self.run_written();
         }
     }
 
-    /// Another program has saved a lab's kernel while its editor is closed: the lab runs it if it parses.
+    /// Another program has saved a lab's kernel while its editor is closed: the lab runs it if it reads.
     fn saved_while_closed(&mut self, draft: &Draft, text: String) {
-        let Some(page) = self.page.as_ref() else { return };
+        if self.lab_of_draft(draft).is_some() {
+            let source = KernelSource::Saved(draft.clone());
+            self.effects.push(Effect::ReadKernel(KernelText { source, text }));
+        }
+    }
+
+    /// The lab of the open page, by its place, and the example that a draft is a change of.
+    fn lab_of_draft(&self, draft: &Draft) -> Option<(usize, String)> {
+        let page = self.page.as_ref()?;
         let id = &page.lesson.front.id;
-        let found = page.labs.iter().enumerate().find_map(|(place, lab)| {
+        page.labs.iter().enumerate().find_map(|(place, lab)| {
             let (example, _) = lab.kernel_text()?;
             (Draft::of_lab(id, &lab.id, &example) == *draft).then_some((place, example))
-        });
-        let Some((place, example)) = found else { return };
-        match mlsys_kernel::Kernel::parse("kernel.cu", &text) {
-            Ok(_) => self.run_lab_with(place, &example, text),
-            Err(refused) => {
-                let first = refused.diagnostics.first();
-                self.screen.notice = first.map(|first| {
-                    let (line, column) = (first.place.line, first.place.column);
-                    let place = format!("line {line}, column {column}");
-                    format!("the kernel that was saved is not run: {place}: {}", first.message)
-                });
+        })
+    }
+
+    /// Has the open kernel read, if it has changed and none is being read.
+    pub(super) fn read_changed(&mut self) {
+        let revision = self.session.revisions + 1;
+        let text = self.editor_mut().and_then(|editor| editor.to_read(revision));
+        if let Some(text) = text {
+            self.session.revisions = revision;
+            self.effects.push(Effect::ReadKernel(text));
+        }
+    }
+
+    /// A kernel's text was read.
+    pub(super) fn kernel_read(&mut self, read: KernelRead) {
+        let KernelRead { kernel: KernelText { source, text }, complaints } = read;
+        match source {
+            KernelSource::Editor(revision) => {
+                let Some(editor) = self.editor_mut() else { return };
+                let then = editor.take_complaints(revision, complaints);
+                let is_sound = editor.complaints.is_empty();
+                match then {
+                    Some(Then::NextComplaint) => self.next_complaint(),
+                    Some(Then::Run) => self.run_written(),
+                    Some(Then::RunIfSound) if is_sound => self.run_written(),
+                    Some(Then::RunIfSound) | None => {}
+                }
+            }
+            KernelSource::Saved(draft) => {
+                let Some((place, example)) = self.lab_of_draft(&draft) else { return };
+                match complaints.first() {
+                    None => self.run_lab_with(place, &example, text),
+                    Some(first) => {
+                        let (line, column) = (first.place.line, first.place.column);
+                        let place = format!("line {line}, column {column}");
+                        self.notify(format!(
+                            "the kernel that was saved is not run: {place}: {}",
+                            first.message
+                        ));
+                    }
+                }
             }
         }
     }

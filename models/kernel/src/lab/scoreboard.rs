@@ -149,12 +149,12 @@ pub(super) fn schedule(machine: Machine) -> Timeline {
 /// What the first warps do, each by itself, by block and warp.
 fn read(mut machine: Machine) -> Vec<Warp> {
     let mut works: BTreeMap<(u32, u32), Vec<(Wait, u32)>> = BTreeMap::new();
-    let mut before = machine.totals();
+    let mut counted: BTreeMap<u32, Counts> = BTreeMap::new();
     for _ in 0..STEPS {
         let Some(step) = machine.step() else { break };
-        let after = machine.totals();
+        let after = machine.counts_at(step.pc);
+        let before = counted.insert(step.pc, after).unwrap_or_default();
         let wait = Wait::after(step.event, &before, &after);
-        before = after;
         let warp = (step.block, step.warp);
         if works.len() < WARPS || works.contains_key(&warp) {
             works.entry(warp).or_default().push((wait, step.place.line));

@@ -67,6 +67,11 @@ impl Machine {
         total
     }
 
+    /// What an instruction cost so far.
+    pub fn counts_at(&self, pc: u32) -> Counts {
+        self.counts.get(pc as usize).copied().unwrap_or_default()
+    }
+
     /// What each line cost so far; lines that nothing ran are left out.
     pub fn lines(&self) -> BTreeMap<u32, Counts> {
         let mut lines: BTreeMap<u32, Counts> = BTreeMap::new();

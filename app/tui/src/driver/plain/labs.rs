@@ -136,6 +136,7 @@ impl Talk<'_> {
     fn run_open(&mut self) -> io::Result<()> {
         let subject = self.driver.app.editor().map(|editor| editor.subject.clone());
         self.command(Command::Run)?;
+        self.wait_while(|talk| talk.driver.app.editor().is_some_and(Editor::is_being_read))?;
         let complaints = self.driver.app.editor().map_or_else(Vec::new, complaints);
         if !complaints.is_empty() {
             self.driver.app.screen.notice = None;
