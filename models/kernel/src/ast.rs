@@ -8,7 +8,7 @@ use crate::types::{Access, Scalar};
 #[derive(Debug, Default)]
 pub(super) struct Unit {
     pub(super) functions: Vec<Function>,
-    /// Constants, and arrays in shared memory, outside of functions.
+    /// Constants, variables and arrays in shared memory, outside of functions.
     pub(super) constants: Vec<Declaration>,
     /// The text again from its tokens.
     pub(super) text: String,
@@ -65,6 +65,8 @@ pub(super) enum Storage {
     Shared,
     /// `extern __shared__`.
     Dynamic,
+    /// `__constant__` and `__device__` outside of functions, and whether kernels may write there.
+    Global(Access),
 }
 
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Place;
 use crate::math::Math;
-use crate::typed_ast::{Atomic, Comparison, Operation, Param, Shuffle, Vote};
+use crate::typed_ast::{Atomic, Comparison, Global, Operation, Param, Shuffle, Vote};
 use crate::types::{Scalar, Type};
 
 pub(crate) const WARP: usize = 32;
@@ -165,6 +165,8 @@ impl VariableHome {
 pub(crate) struct Code {
     pub(crate) name: String,
     pub(crate) params: Vec<Param>,
+    /// What the last of these begin with, where a launch does not say.
+    pub(crate) globals: Vec<Global>,
     pub(crate) instrs: Vec<Instr>,
     /// Where each came from.
     pub(crate) places: Vec<Place>,

@@ -12,7 +12,7 @@ use crate::ast;
 use crate::ast::{Role, Statement, StatementKind, Unit};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::typed_ast::{
-    Expr, Function, Index, Param, Program, Shared, Stmt, StmtKind, Test, Variable,
+    Expr, Function, Global, Index, Param, Program, Shared, Stmt, StmtKind, Test, Variable,
 };
 use crate::types::{Scalar, Type};
 use std::collections::BTreeMap;
@@ -33,6 +33,8 @@ type Checked<T> = Result<T, Reported>;
 enum Meaning {
     Variable(Index),
     Shared(Index),
+    /// With the type of its element or its array.
+    Global(Index, Type),
     Constant(Scalar, Number),
 }
 
@@ -50,6 +52,9 @@ struct Checker<'u> {
     defaults: Vec<Vec<Option<&'u ast::Expr>>>,
     shared: Vec<Shared>,
     static_bytes: u32,
+    globals: Vec<Global>,
+    /// Variables that no text names, of the function that is walked through.
+    hidden: Vec<Index>,
     scopes: Vec<BTreeMap<String, Meaning>>,
     variables: Vec<Variable>,
     local_bytes: u32,
@@ -101,6 +106,7 @@ pub(super) fn check(unit: &Unit) -> Result<Program, Vec<Diagnostic>> {
     for shared in checker.shared.iter_mut().filter(|shared| shared.bytes == 0) {
         shared.offset = after;
     }
+    params.extend(checker.globals.iter().map(|global| global.param.clone()));
     match kernel {
         Some(kernel) if checker.diagnostics.is_empty() => Ok(Program {
             name: checker.functions[kernel].name.clone(),
@@ -109,6 +115,7 @@ pub(super) fn check(unit: &Unit) -> Result<Program, Vec<Diagnostic>> {
             functions: checker.functions,
             shared: checker.shared,
             fence: checker.fence,
+            globals: checker.globals,
         }),
         Some(_) | None => Err(checker.diagnostics),
     }
@@ -179,7 +186,7 @@ impl Checker<'_> {
             let help = "write __global__ void, and a buffer for the result";
             self.complain(function.place, message, help);
         }
-        let body = self.scoped(|checker| {
+        let mut body = self.scoped(|checker| {
             for param in &function.params {
                 let Ok(ty) = checker.type_of(param.ty, param.place, "an argument") else {
                     continue;
@@ -194,6 +201,9 @@ impl Checker<'_> {
             }
             checker.statements(&function.body)
         });
+        let hidden = std::mem::take(&mut self.hidden).into_iter();
+        let declared = |index| Stmt { place: function.place, kind: StmtKind::Declare(index, None) };
+        body.splice(0..0, hidden.map(declared));
         if self.result != Type::Void && !function.body.last().is_some_and(returns) {
             let message = format!("'{}' may end without a value", function.name);
             self.complain(function.place, message, "end it with return");

@@ -105,6 +105,15 @@ impl Kernel {
         self.code.params.iter().map(|param| (param.name.as_str(), param.ty))
     }
 
+    /// The `__constant__` and `__device__` variables, the last of [`Kernel::params`]: the elements of each, and their
+    /// first values.
+    pub fn globals(&self) -> impl Iterator<Item = (&str, usize, &[f64])> {
+        let globals = self.program.globals.iter();
+        globals.map(|global| {
+            (global.param.name.as_str(), global.elements as usize, global.initial.as_slice())
+        })
+    }
+
     /// Bytes of `__shared__` arrays that it declares.
     pub fn static_shared(&self) -> u32 {
         self.code.static_shared

@@ -89,6 +89,7 @@ impl<'a> Lowering<'a> {
         let code = Code {
             name: program.name.clone(),
             params: program.params.clone(),
+            globals: program.globals.clone(),
             shared: program.shared.clone(),
             is_fenced: program.fence.is_some(),
             static_shared: ends.max().unwrap_or(0),

@@ -17,8 +17,17 @@ pub(crate) struct Program {
     pub(crate) kernel: Index,
     /// Arrays and numbers in shared memory, of the kernel and its helpers.
     pub(crate) shared: Vec<Shared>,
+    /// `__constant__` and `__device__` variables: buffers that follow the kernel's own arguments.
+    pub(crate) globals: Vec<Global>,
     /// Where a `__threadfence` stands, which orders what blocks do.
     pub(crate) fence: Option<Place>,
+}
+
+impl Program {
+    /// Arguments that the kernel declares itself.
+    pub(crate) fn own_params(&self) -> usize {
+        self.functions[self.kernel].params
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -34,6 +43,15 @@ pub(crate) struct Shared {
     /// Its first byte; dynamic arrays begin where the static ones end.
     pub(crate) offset: u32,
     pub(crate) bytes: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Global {
+    /// With the type of a pointer to its first element.
+    pub(crate) param: Param,
+    pub(crate) elements: u64,
+    /// Its first values; the others are 0.
+    pub(crate) initial: Vec<f64>,
 }
 
 #[derive(Debug)]
@@ -107,6 +125,8 @@ pub(crate) enum Kind {
     Special(Special, Axis),
     WarpSize,
     Shared(Index),
+    /// The address of a variable outside of functions.
+    Global(Index),
     /// The address of a local array or of a variable in local memory.
     Local(Index),
     Load(Box<Expr>),
@@ -260,6 +280,7 @@ impl Expr {
             | Kind::Special(..)
             | Kind::WarpSize
             | Kind::Shared(_)
+            | Kind::Global(_)
             | Kind::Local(_)
             | Kind::Barrier => Vec::new(),
             Kind::Load(a)

@@ -184,7 +184,7 @@ impl<'a> Module<'a> {
         let mut buffers = Vec::new();
         for (index, name) in self.buffers.clone() {
             let Type::Pointer { to, access } = self.program.params[index].ty else { continue };
-            let place = self.program.functions[self.program.kernel].variables[index].place;
+            let place = self.place_of(index);
             let element = self.stored(to, Root::Buffer(index), place);
             let element = self.or_reported(element);
             let is_read = access == Access::Constant && !self.atomic.contains(&Root::Buffer(index));
@@ -234,7 +234,7 @@ impl<'a> Module<'a> {
             let Some(scalar) = param.ty.scalar() else { continue };
             // A bool has no layout in memory that is shared with the host.
             let stored = if scalar == Scalar::Bool { Scalar::Unsigned } else { scalar };
-            let place = self.program.functions[self.program.kernel].variables[index].place;
+            let place = self.place_of(index);
             let ty = self.or_reported(type_name(stored, place));
             fields.push(format!("  {}: {ty},", names::field(&param.name)));
             numbers.push((param.name.clone(), scalar));
@@ -308,8 +308,16 @@ impl<'a> Module<'a> {
         }
     }
 
+    /// Where an argument is declared; the beginning for a variable outside of functions.
+    fn place_of(&self, param: usize) -> Place {
+        let own =
+            &self.program.functions[self.program.kernel].variables[..self.program.own_params()];
+        own.get(param).map_or(Place { line: 1, column: 1 }, |variable| variable.place)
+    }
+
     /// Whether anything assigns to a kernel's pointer argument, which is then an index of its own.
     fn moves(&self, param: usize) -> bool {
-        self.program.functions[self.program.kernel].variables[param].is_changed
+        let kernel = &self.program.functions[self.program.kernel];
+        kernel.variables[..kernel.params].get(param).is_some_and(|variable| variable.is_changed)
     }
 }

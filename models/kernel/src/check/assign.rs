@@ -110,7 +110,7 @@ impl Checker<'_> {
                     self.variables[index].is_changed = true;
                     return Ok((Target::Variable(index), self.variables[index].ty));
                 }
-                Some(Meaning::Variable(_) | Meaning::Shared(_)) | None => {}
+                Some(Meaning::Variable(_) | Meaning::Shared(_) | Meaning::Global(..)) | None => {}
             }
         }
         let place = expr.place;

@@ -7,8 +7,13 @@ use crate::check::{
     Checked, Checker, MOST_LOCAL, MOST_STATIC_SHARED, Meaning, Number, Reported, known,
 };
 use crate::diagnostic::Place;
-use crate::typed_ast::{Expr, Index, Kind, Operation, Shared, Stmt, StmtKind, Variable};
+use crate::typed_ast::{
+    Expr, Global, Index, Kind, Operation, Param, Shared, Stmt, StmtKind, Variable,
+};
 use crate::types::{Access, Extents, Scalar, Type};
+
+/// Elements that a variable outside of functions may have.
+const MOST_GLOBAL: u64 = 1 << 20;
 
 impl Checker<'_> {
     /// A written type as the type of something that is no array.
@@ -282,7 +287,54 @@ impl Checker<'_> {
         if storage == Storage::Local {
             return self.global_constant(name);
         }
+        if let Storage::Global(access) = storage {
+            return self.global_variable(name, access);
+        }
         self.declarator(storage, name).map(|_| ())
+    }
+
+    /// `__constant__ float w[9];` and `__device__ int n;`
+    fn global_variable(&mut self, name: &Declarator, access: Access) -> Checked<()> {
+        let place = name.place;
+        let Type::Scalar(of) = self.type_of(name.ty, place, "a variable")? else {
+            let message = format!("'{}' holds no numbers", name.name);
+            return self.refuse(
+                place,
+                message,
+                "a variable outside of functions is a number or an array of them",
+            );
+        };
+        let list = match &name.initial {
+            None => &[][..],
+            Some(Initial::Value(value)) => std::slice::from_ref(value),
+            Some(Initial::List(values)) => values.as_slice(),
+        };
+        let extents = self.extents(name)?;
+        let mut initial = Vec::new();
+        for value in list {
+            let value = self.value(value)?;
+            let place = value.place;
+            let value = self.convert(value, Type::Scalar(of))?;
+            match number(&value.kind) {
+                Some(Number::Whole(value)) => initial.push(value as f64),
+                Some(Number::Real(value)) => initial.push(value),
+                None => {
+                    return self.refuse(place, "a first value is a number that is known here", "");
+                }
+            }
+        }
+        let elements = extents.map_or(1, |extents| extents.elements());
+        if elements > MOST_GLOBAL || initial.len() as u64 > elements {
+            let message = format!("'{}' has {elements} elements", name.name);
+            let help = format!("at most {MOST_GLOBAL}, and not fewer than it has values");
+            return self.refuse(place, message, help);
+        }
+        let param = Param { name: name.name.clone(), ty: Type::Pointer { to: of, access } };
+        self.globals.push(Global { param, elements, initial });
+        let ty = extents.map_or(Type::Scalar(of), |extents| Type::Array { of, extents, access });
+        let meaning = Meaning::Global(self.globals.len() - 1, ty);
+        self.declare(&name.name, place, meaning);
+        Ok(())
     }
 
     /// `const int N = 4;` outside of functions.

@@ -293,6 +293,16 @@ impl Checker<'_> {
                 };
                 Expr { place, ty, kind }
             }
+            Meaning::Global(index, ty) => {
+                let kind = Kind::Global(index);
+                let param = self.globals[index].param.ty;
+                match ty {
+                    Type::Array { .. } => Expr { place, ty, kind },
+                    Type::Void | Type::Scalar(_) | Type::Pointer { .. } => {
+                        loaded(Expr { place, ty: param, kind })
+                    }
+                }
+            }
             Meaning::Shared(index) => {
                 let ty = self.shared[index].ty;
                 let kind = Kind::Shared(index);

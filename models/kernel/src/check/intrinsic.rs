@@ -155,6 +155,7 @@ impl Checker<'_> {
     pub(super) fn hidden(&mut self, name: &str, ty: Type, place: Place) -> Index {
         let index = self.variable(name, place, ty);
         self.variables[index].is_changed = true;
+        self.hidden.push(index);
         index
     }
 

@@ -55,6 +55,12 @@ pub(super) fn given(
         let mut field = |field: &str| entries.remove(format!("{name}.{field}").as_str());
         let (size, fill, written) = (field("buffer"), field("fill"), field("type"));
         let plain = entries.remove(name);
+        let is_described = size.or(fill).or(written).or(plain).is_some();
+        let global = kernel.globals().find(|(own, ..)| *own == name && !is_described);
+        if let Some((_, elements, initial)) = global {
+            arguments.push(Argument::Buffer { elements, fill: Fill::Values(initial.to_vec()) });
+            continue;
+        }
         let refuse = |message: String| LabError::contradiction(["arguments"], message);
         if let Some(values) = held.get(name) {
             if size.or(fill).or(written).or(plain).is_some() {

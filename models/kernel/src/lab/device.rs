@@ -104,6 +104,17 @@ fn asked(
             "{reason}; set insist = true to send it all the same, which may crash the driver"
         )));
     }
+    let reasons = [
+        (job.kernel.globals().next().is_some(), "__constant__ and __device__ variables are"),
+        (job.kernel.cuda().contains("__half "), "half is"),
+        (job.kernel.cuda().contains("__nv_bfloat16 "), "bfloat16 is"),
+    ];
+    if let (Backend::Cuda, Some((_, what))) =
+        (run.device.backend, reasons.iter().find(|(holds, _)| *holds))
+    {
+        let message = format!("{what} not given to CUDA's compiler here; use a buffer of float");
+        return Err(DeviceError::Failed(message));
+    }
     let start = job.start().map_err(|error| DeviceError::Failed(error.to_string()))?;
     launcher
         .launch(run.device, &LaunchRequest { kernel: &job.kernel, file: &job.file, start: &start })

@@ -51,6 +51,9 @@ impl Lowering<'_> {
                 let offset = self.program.shared[*index].offset;
                 return self.preset(InitialValue::Wide(address::shared(offset)));
             }
+            Kind::Global(index) => {
+                return self.preset(InitialValue::WideParam(self.program.own_params() + index));
+            }
             Kind::Local(index) => {
                 return match self.homes[*index].home {
                     VariableHome::Local(offset) => {
@@ -319,6 +322,7 @@ impl Lowering<'_> {
                 | Kind::Special(..)
                 | Kind::WarpSize
                 | Kind::Shared(_)
+                | Kind::Global(_)
                 | Kind::Local(_),
                 _,
             ) => true,

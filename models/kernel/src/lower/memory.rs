@@ -86,7 +86,7 @@ impl Lowering<'_> {
         let fixed = if let Kind::Variable(index) = &address.kind {
             self.homes[*index].uniform
         } else {
-            matches!(address.kind, Kind::Shared(_) | Kind::Local(_))
+            matches!(address.kind, Kind::Shared(_) | Kind::Global(_) | Kind::Local(_))
         };
         Address { pointer: self.value(address), index: IndexOperand::Nothing, uniform: fixed }
     }

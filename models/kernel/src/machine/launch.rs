@@ -8,6 +8,7 @@ use crate::machine::inspect::real;
 use crate::machine::memory::{Cell, Store};
 use crate::machine::scheduler::Scheduler;
 use crate::machine::{Buffer, Counts, Machine, NanWatch};
+use crate::typed_ast::Global;
 use crate::types::{Access, Scalar, Type};
 use mlsys_lab::frame::kernel::Schedule;
 use std::sync::Arc;
@@ -198,6 +199,16 @@ pub enum Argument {
     Real(f64),
 }
 
+impl Argument {
+    /// What a variable outside of functions holds at first: its values, then zeros.
+    fn initial(global: &Global) -> Self {
+        let of = global.param.ty.element().unwrap_or(Scalar::Float);
+        let rest = std::iter::repeat(0.0);
+        let all = global.initial.iter().copied().chain(rest).take(global.elements as usize);
+        Self::Buffer(Values::new(of, all))
+    }
+}
+
 impl Machine {
     pub(crate) fn new(
         code: &Arc<Code>,
@@ -206,18 +217,24 @@ impl Machine {
     ) -> Result<Self, LaunchError> {
         launch.check(code)?;
         let error = |message: String| LaunchError { params: &["arguments"], message };
+        let own = code.params.len() - code.globals.len();
+        let mut arguments = arguments.to_vec();
+        if arguments.len() == own {
+            arguments.extend(code.globals.iter().map(Argument::initial));
+        }
         if arguments.len() != code.params.len() {
-            let names: Vec<&str> = code.params.iter().map(|param| param.name.as_str()).collect();
+            let names: Vec<&str> =
+                code.params[..own].iter().map(|param| param.name.as_str()).collect();
             return Err(error(format!(
                 "'{}' takes {} arguments ({}), here are {}",
                 code.name,
-                code.params.len(),
+                own,
                 names.join(", "),
                 arguments.len()
             )));
         }
         let (mut params, mut buffers) = (Vec::new(), Vec::new());
-        for (param, argument) in code.params.iter().zip(arguments) {
+        for (param, argument) in code.params.iter().zip(&arguments) {
             let name = &param.name;
             let bits = match (param.ty, argument) {
                 (Type::Pointer { to, .. }, Argument::Buffer(values)) => {

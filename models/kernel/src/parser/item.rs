@@ -32,6 +32,7 @@ impl Parser {
         let start = self.place();
         let mut role = None;
         let mut is_constant = false;
+        let mut global = None;
         while let Token::Name(word) = self.token() {
             let word = word.clone();
             match word.as_str() {
@@ -42,6 +43,8 @@ impl Parser {
                     return self.refuse(message, "keep one of them");
                 }
                 "constexpr" => is_constant = true,
+                "__constant__" => global = Some(Access::Constant),
+                "__managed__" => global = Some(Access::Mutable),
                 "__host__" | "static" | "inline" | "__forceinline__" | "__noinline__"
                 | "__inline__" => {}
                 "typedef" | "using" => return self.type_alias(),
@@ -76,13 +79,19 @@ impl Parser {
         }
         let (name, place) = self.name("a function or a constant")?;
         if !self.is("(") {
-            if role.is_some() && !is_constant && ty.access == Access::Mutable {
-                return self.refuse(
-                    format!("'(' is missing after '{name}'"),
-                    "global variables are not part of this: pass a buffer as an argument",
-                );
+            let is_variable = role == Some(Role::Helper) && ty.access == Access::Mutable;
+            let is_array = role == Some(Role::Helper) && self.is("[");
+            let global =
+                global.or(Some(ty.access).filter(|_| !is_constant && (is_variable || is_array)));
+            if role == Some(Role::Kernel) {
+                return self
+                    .refuse(format!("'(' is missing after '{name}'"), "a kernel is a function");
             }
             let names = self.declarators(plain, ty, name, place)?;
+            if let Some(access) = global {
+                unit.constants.push(Declaration { storage: Storage::Global(access), names });
+                return Ok(());
+            }
             for declarator in &names {
                 if declarator.ty.access == Access::Mutable
                     || !matches!(declarator.initial, Some(Initial::Value(_)))

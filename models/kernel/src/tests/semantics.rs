@@ -237,3 +237,23 @@ fn of_a_whole_file_the_chosen_kernel_and_what_it_reaches_are_read() {
     let machine = ran(&alone, Launch::line(1, 3), &[input, Argument::Whole(3)]);
     assert_eq!(all(&machine, "a"), [8.0, 9.0, 10.0]);
 }
+
+#[test]
+fn variables_outside_of_functions_keep_their_values() {
+    let text = "__constant__ float w[2][2] = {1, 2, 3, 4}; __device__ int n = 5; static __device__ int sum[4];
+        __device__ float at(int i) { return w[i / 2][i % 2] * n; }
+        __global__ void k(float *o) { int t = threadIdx.x; atomicAdd(&sum[1], t); o[t] = at(t); }";
+    let machine = ran(text, Launch::line(1, 4), &[poison(4)]);
+    assert_eq!(all(&machine, "o"), [5.0, 10.0, 15.0, 20.0]);
+    assert_eq!(all(&machine, "sum"), [0.0, 6.0, 0.0, 0.0]);
+    assert!(machine.findings().is_clean());
+    // A launch may say what they hold.
+    let [w, n] = [Values::Float(vec![2.0; 4]), Values::Int(vec![3])];
+    let given = [poison(4), Argument::Buffer(w), Argument::Buffer(n), poison(4)];
+    let machine = ran(text, Launch::line(1, 4), &given);
+    assert_eq!(all(&machine, "o"), [6.0; 4]);
+    let target = Target { block_dim: [4, 1, 1], dynamic_shared: 0, subgroups: Subgroups::Of32 };
+    let wgsl = Kernel::parse("k.cu", text).expect("a kernel").wgsl(target).expect("WGSL");
+    let names: Vec<&str> = wgsl.buffers.iter().map(|buffer| buffer.name.as_str()).collect();
+    assert_eq!(names, ["o", "w", "n", "sum"]);
+}

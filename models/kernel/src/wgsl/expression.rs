@@ -117,7 +117,7 @@ impl Writer<'_, '_> {
                 "the distance of two addresses has 64 bits, and WGSL's whole numbers 32",
                 "keep indices, and subtract those",
             ),
-            Kind::Shared(_) | Kind::Local(_) | Kind::Offset(..) => {
+            Kind::Shared(_) | Kind::Global(_) | Kind::Local(_) | Kind::Offset(..) => {
                 refuse(place, "an address is used as a value, and WGSL has none", "keep an index")
             }
             Kind::Barrier | Kind::WarpBarrier(_) => refuse(place, "a barrier has no value", ""),

@@ -121,19 +121,25 @@ impl Writer<'_, '_> {
 }
 
 /// What each pointer variable of a function points into, as far as its text tells.
-pub(super) fn roots(function: &Function, given: Vec<Option<Root>>) -> Vec<Option<Root>> {
+///
+/// `own` is the number of the kernel's own arguments, behind which variables outside of functions follow.
+pub(super) fn roots(
+    function: &Function,
+    given: Vec<Option<Root>>,
+    own: usize,
+) -> Vec<Option<Root>> {
     let mut roots = given;
     roots.resize(function.variables.len(), None);
     // A pointer may be set from one that is set further down in a loop: as often as there are variables is enough.
     for _ in 0..=function.variables.len() {
         let before = roots.clone();
-        declared(&function.body, &mut roots);
+        declared(&function.body, &mut roots, own);
         each(&function.body, &mut |expr| {
             if let Kind::Assign(Target::Variable(index), value) = &expr.kind
                 && roots[*index].is_none()
                 && let Type::Pointer { .. } = function.variables[*index].ty
             {
-                roots[*index] = root(value, &roots);
+                roots[*index] = root(value, &roots, own);
             }
         });
         if roots == before {
@@ -143,19 +149,19 @@ pub(super) fn roots(function: &Function, given: Vec<Option<Root>>) -> Vec<Option
     roots
 }
 
-fn declared(statements: &[Stmt], roots: &mut [Option<Root>]) {
+fn declared(statements: &[Stmt], roots: &mut [Option<Root>], own: usize) {
     for statement in statements {
         if let StmtKind::Declare(index, Some(value)) = &statement.kind
             && let (None, Type::Pointer { .. }) = (roots[*index], value.ty)
         {
-            roots[*index] = root(value, roots);
+            roots[*index] = root(value, roots, own);
         }
-        statement.bodies().into_iter().for_each(|body| declared(body, roots));
+        statement.bodies().into_iter().for_each(|body| declared(body, roots, own));
     }
 }
 
 /// What an address points into, if its text tells.
-fn root(expr: &Expr, roots: &[Option<Root>]) -> Option<Root> {
+fn root(expr: &Expr, roots: &[Option<Root>], own: usize) -> Option<Root> {
     if let Kind::Variable(index)
     | Kind::Assign(Target::Variable(index), _)
     | Kind::Update(Target::Variable(index), ..) = expr.kind
@@ -163,12 +169,14 @@ fn root(expr: &Expr, roots: &[Option<Root>]) -> Option<Root> {
         roots[index]
     } else if let Kind::Shared(index) = expr.kind {
         Some(Root::Shared(index))
+    } else if let Kind::Global(index) = expr.kind {
+        Some(Root::Buffer(own + index))
     } else if let Kind::Local(index) = expr.kind {
         Some(Root::Local(index))
     } else if let Kind::Offset(inner, _) | Kind::Comma(_, inner) = &expr.kind {
-        root(inner, roots)
+        root(inner, roots, own)
     } else if let Kind::Conditional(_, yes, no) = &expr.kind {
-        root(yes, roots).or_else(|| root(no, roots))
+        root(yes, roots, own).or_else(|| root(no, roots, own))
     } else {
         None
     }
@@ -191,11 +199,12 @@ impl<'m, 'a> Writer<'m, 'a> {
     ) -> Self {
         let variables = function.variables.iter();
         let locals = variables.map(|variable| module.names.fresh(&variable.name)).collect();
+        let own = module.program.own_params();
         Self {
             module,
             function,
             locals,
-            roots: roots(function, given),
+            roots: roots(function, given, own),
             text: String::new(),
             depth: 1,
         }

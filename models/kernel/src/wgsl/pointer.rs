@@ -31,6 +31,9 @@ impl Writer<'_, '_> {
         if let Kind::Local(index) = expr.kind {
             return Ok((Root::Local(index), None));
         }
+        if let Kind::Global(index) = expr.kind {
+            return Ok((Root::Buffer(self.module.program.own_params() + index), None));
+        }
         if let Kind::Variable(index) = expr.kind {
             let Some(root) = self.roots[index] else {
                 return refuse(
