@@ -102,7 +102,7 @@ fn lesson_lines(lesson: &LessonResult) -> Vec<String> {
     }
     parts.push(format!("{:.1} s", lesson.elapsed().as_secs_f64()));
     let mut lines = vec![format!("{}: {}", lesson.id, parts.join(", "))];
-    lines.extend(lesson.items.iter().filter_map(remark));
+    lines.extend(lesson.items.iter().flat_map(|item| remark(lesson, item)));
     for comparison in &lesson.comparisons {
         lines.push(format!("  {}", harmless(&comparison.panel)));
         let compared = comparison.lines.iter();
@@ -111,16 +111,19 @@ fn lesson_lines(lesson: &LessonResult) -> Vec<String> {
     lines
 }
 
-fn remark(item: &Item) -> Option<String> {
+/// What came of an item that did not pass; where it failed, what that means and where it stands.
+fn remark(lesson: &LessonResult, item: &Item) -> Vec<String> {
     let reason = match &item.verdict {
-        Verdict::Passed => return None,
+        Verdict::Passed => return Vec::new(),
         Verdict::Failed(reason) => format!("{} ({reason})", item.about),
         Verdict::Unstable(reason) | Verdict::Skipped(reason) | Verdict::Broken(reason, _) => {
             reason.clone()
         }
     };
     let reason = harmless(&cell(&reason, LONGEST));
-    Some(format!("  {} {} {}: {reason}", item.kind.word(), item.id, item.verdict.word()))
+    let told = format!("  {} {} {}: {reason}", item.kind.word(), item.id, item.verdict.word());
+    let more = lesson.failure(item).into_iter().map(|line| format!("    {}", harmless(&line)));
+    [told].into_iter().chain(more).collect()
 }
 
 pub fn markdown(results: &Results) -> String {
@@ -165,7 +168,7 @@ fn markdown_section(lesson: &LessonResult, text: &mut String) {
             plain(&item.id),
             plain(&item.about),
             item.verdict.word(),
-            plain(&markdown_remark(item)),
+            plain(&markdown_remark(lesson, item)),
         );
     }
     for comparison in &lesson.comparisons {
@@ -177,7 +180,7 @@ fn markdown_section(lesson: &LessonResult, text: &mut String) {
     }
 }
 
-fn markdown_remark(item: &Item) -> String {
+fn markdown_remark(lesson: &LessonResult, item: &Item) -> String {
     let own = match &item.kind {
         Kind::Lab { device, .. } => {
             let place = device.as_ref().map_or_else(String::new, |device| format!(" on {device}"));
@@ -198,7 +201,10 @@ fn markdown_remark(item: &Item) -> String {
     };
     match item.verdict.reason() {
         None => own,
-        Some(reason) => format!("{own}: {reason}"),
+        Some(reason) => {
+            let more = lesson.failure(item).into_iter().map(|line| format!("; {line}"));
+            format!("{own}: {reason}{}", more.collect::<String>())
+        }
     }
 }
 
@@ -239,6 +245,8 @@ mod tests {
         Item {
             id: id.to_owned(),
             about: NASTY.to_owned(),
+            line: 40,
+            why: Some("Training <failed>.".to_owned()),
             kind,
             verdict,
             elapsed: Duration::from_millis(1500),
@@ -270,6 +278,7 @@ mod tests {
         ];
         let lesson = LessonResult {
             comparisons: Vec::new(),
+            file: "x.md".to_owned(),
             id: "systems/x".to_owned(),
             title: NASTY.to_owned(),
             seed: 7,
@@ -288,8 +297,8 @@ mod tests {
     fn junit_counts_and_escapes() {
         let xml = text(Format::Junit, &results());
         let start = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
-        <testsuites name=\"mlsys\" tests=\"8\" failures=\"2\" errors=\"1\" skipped=\"2\" time=\"12.000\">\n  \
-        <testsuite name=\"systems/x\" tests=\"8\" failures=\"2\" errors=\"1\" skipped=\"2\" time=\"12.000\">\n    \
+        <testsuites name=\"mlsys\" tests=\"8\" failures=\"2\" errors=\"1\" time=\"12.000\">\n  \
+        <testsuite name=\"systems/x\" tests=\"8\" failures=\"2\" errors=\"1\" time=\"12.000\" skipped=\"2\">\n    \
         <testcase classname=\"systems/x\" name=\"lab run\" time=\"1.500\"/>\n";
         assert!(xml.starts_with(start), "{xml}");
         let escaped = "a &lt; b &amp;&amp; &quot;c&quot; &gt; 'd' | `e` \u{fffd}[2J&#10;]]&gt; é";
@@ -303,6 +312,15 @@ mod tests {
         // Every element that opens is closed, and nothing but markup begins with the sign for it.
         let opened = xml.matches('<').count() - xml.matches("</").count() - 1;
         assert_eq!(opened, xml.matches("</").count() + xml.matches("/>").count());
+    }
+
+    #[test]
+    fn every_report_says_what_a_failed_check_means_and_where_it_stands() {
+        for format in Format::ALL {
+            let told = text(format, &results());
+            let place = if format == Format::Json { "\"line\":40" } else { "x.md:40" };
+            assert!(told.contains("Training") && told.contains(place), "{told}");
+        }
     }
 
     #[test]
@@ -367,7 +385,10 @@ mod tests {
             lines[0],
             "systems/x: 3 passed, 2 failed, 1 with errors, 2 skipped or unstable, 2 of 6 points, 12.0 s"
         );
-        assert_eq!(lines.len(), 6);
+        let failed = lines.iter().position(|line| line.contains("check c1 failed")).unwrap();
+        assert_eq!(lines[failed + 1..failed + 3], ["    Training <failed>.", "    x.md:40"]);
+        // What was skipped is no failure, and needs no reason.
+        assert_eq!(lines.len(), 6 + 2 * 4);
         assert!(lines.iter().all(|line| !line.contains(['\u{1b}', '\n'])), "{lines:?}");
     }
 

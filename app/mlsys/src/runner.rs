@@ -84,19 +84,19 @@ fn run_lesson(
     for plan in plan {
         let started = Instant::now();
         let one = runs.once(id, plan, context);
-        items.push(lab_item(plan, &one, started.elapsed()));
+        items.push(lab_item(lesson, plan, &one, started.elapsed()));
         ran.insert(plan.id, one);
     }
     let facts = plan::device_facts(plan, context);
     let comparisons = comparisons(lesson, plan, &ran);
     let env = plan::env(plan, &ran, &facts);
-    items.extend(lesson.predictions().map(|predict| predict_item(predict, &env)));
-    let setting =
-        grade::Setting { lesson: id, plan, ran: &ran, facts: &facts, rule: request.hardware };
+    items.extend(lesson.predictions().map(|predict| predict_item(lesson, predict, &env)));
+    let setting = grade::Setting { lesson, plan, ran: &ran, facts: &facts, rule: request.hardware };
     items.extend(lesson.checks().map(|check| check_item(check, setting, runs, context)));
     items.extend(question_items(lesson, &request.graders, &env, context.registry));
     LessonResult {
         id: id.to_owned(),
+        file: lesson.source.file.clone(),
         title: lesson.front.title.clone(),
         seed: request.seed.unwrap_or(lesson.front.seed),
         items,
@@ -104,7 +104,8 @@ fn run_lesson(
     }
 }
 
-fn lab_item(plan: &Plan<'_>, ran: &Ran, elapsed: Duration) -> Item {
+fn lab_item(lesson: &Lesson, plan: &Plan<'_>, ran: &Ran, elapsed: Duration) -> Item {
+    let place = lesson.lab(plan.id).map_or(0, |lab| lab.place.start);
     let (device, metrics) = match ran {
         Ran::Finished(finished, device) => {
             let metrics = finished.data.metrics();
@@ -117,6 +118,8 @@ fn lab_item(plan: &Plan<'_>, ran: &Ran, elapsed: Duration) -> Item {
     Item {
         id: plan.id.to_owned(),
         about: plan.schema().kind.clone(),
+        line: lesson.source.line(place),
+        why: None,
         kind: Kind::Lab { device, metrics },
         verdict: ran.verdict(),
         elapsed,

@@ -16,6 +16,8 @@ pub struct Results {
 #[derive(Clone, Debug, PartialEq)]
 pub struct LessonResult {
     pub id: String,
+    /// Its file, as messages name it.
+    pub file: String,
     pub title: String,
     pub seed: u64,
     pub items: Vec<Item>,
@@ -37,6 +39,10 @@ pub struct Item {
     pub id: String,
     /// What it is about, in one line: the lab's kind, the condition, the prompt.
     pub about: String,
+    /// Where it stands in its lesson's file, from 1.
+    pub line: usize,
+    /// What the lesson says it means if it fails.
+    pub why: Option<String>,
     pub kind: Kind,
     pub verdict: Verdict,
     pub elapsed: Duration,
@@ -140,6 +146,17 @@ pub struct Count {
 }
 
 impl LessonResult {
+    /// What it means that an item failed, if the lesson says so, and where it stands; nothing for others.
+    pub fn failure(&self, item: &Item) -> Vec<String> {
+        match &item.verdict {
+            Verdict::Failed(_) | Verdict::Unstable(_) | Verdict::Broken(..) => {
+                let place = format!("{}:{}", self.file, item.line);
+                item.why.clone().into_iter().chain([place]).collect()
+            }
+            Verdict::Passed | Verdict::Skipped(_) => Vec::new(),
+        }
+    }
+
     pub fn count(&self) -> Count {
         let mut count = Count { all: self.items.len(), ..Count::default() };
         for item in &self.items {

@@ -133,6 +133,11 @@ fn check_lines(page: &Page, check: &Check, width: usize, look: &Look) -> Vec<Lin
     if let (Some(CheckState::Failed(_)), Some(why)) = (state, &check.why) {
         spans.push((format!("  {why}"), theme.text));
     }
+    if let Some(CheckState::Failed(_)) = state {
+        let source = &page.lesson.source;
+        let place = format!("  {}:{}", source.file, source.line(check.place.start));
+        spans.push((place, theme.dim));
+    }
     wrap_spans(&spans, width, Span::styled(format!("{sign} "), style), Span::raw("  "))
 }
 

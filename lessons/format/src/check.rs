@@ -23,7 +23,7 @@ pub enum CheckOutcome {
 impl Check {
     /// Decides the check with the values of an environment.
     ///
-    /// A missing value skips a check of class hardware and is an error of others, which hold on every machine.
+    /// A missing value skips a check of class hardware or device and is an error of others, which hold on every machine.
     pub fn evaluate(&self, env: &dyn Env) -> CheckOutcome {
         match evaluate(&self.assert.expr, env) {
             Ok(Value::Bool(true)) => CheckOutcome::Passed,
@@ -34,8 +34,10 @@ impl Check {
                 CheckOutcome::Error("the check is no condition; compare it with something".into())
             }
             Err(error) => match (self.class, error.missing()) {
-                (Class::Hardware, Some(reason)) => CheckOutcome::Skipped(reason.to_owned()),
-                (Class::Exact | Class::Seeded | Class::Hardware, _) => {
+                (Class::Hardware | Class::Device, Some(reason)) => {
+                    CheckOutcome::Skipped(reason.to_owned())
+                }
+                (Class::Exact | Class::Seeded | Class::Device | Class::Hardware, _) => {
                     CheckOutcome::Error(error_text(&self.assert, &error))
                 }
             },

@@ -161,6 +161,8 @@ named_enum! {
         Exact = "exact",
         /// A function of parameters and seed up to floating-point summation order.
         Seeded = "seeded",
+        /// Computed by a device: right on every one, and absent without one.
+        Device = "device",
         /// Measured on the machine at hand.
         Hardware = "hardware",
     }

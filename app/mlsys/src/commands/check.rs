@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::runner::{self, Graders, HardwareRule, Request};
 use mlsys_run::library::{self, Library, labs, languages};
 use mlsys_run::process::{Exit, Failure};
-use mlsys_run::results::{Kind, LessonResult, Verdict};
+use mlsys_run::results::{LessonResult, Verdict};
 use mlsys_run::storage::read_bounded;
 
 #[derive(Clone, Copy, Debug)]
@@ -216,12 +216,12 @@ fn report_results(lesson: &Lesson, result: &LessonResult, context: &mut Context<
     let mut exit = Exit::Passed;
     for item in &result.items {
         let what = format!("{} {}", item.kind.word(), item.id);
-        let place =
-            format!(" --> {}:{}", lesson.source.file, line_of(lesson, &item.kind, &item.id));
+        let place = format!(" --> {}:{}", lesson.source.file, item.line);
         match &item.verdict {
             Verdict::Passed => {}
             Verdict::Failed(reason) => {
-                context.console.note(format_args!("error: {what}: {reason}\n{place}\n"));
+                let why = item.why.iter().map(|why| format!("\n = {why}")).collect::<String>();
+                context.console.note(format_args!("error: {what}: {reason}\n{place}{why}\n"));
                 exit = exit.and(Exit::CheckFailed);
             }
             // That this machine lacks a device says nothing about the lesson.
@@ -239,18 +239,6 @@ fn report_results(lesson: &Lesson, result: &LessonResult, context: &mut Context<
         }
     }
     exit
-}
-
-fn line_of(lesson: &Lesson, kind: &Kind, id: &str) -> usize {
-    let place = match kind {
-        Kind::Lab { .. } => lesson.lab(id).map(|lab| lab.place),
-        Kind::Predict { .. } => {
-            lesson.predictions().find(|predict| predict.id == id).map(|predict| predict.place)
-        }
-        Kind::Check { .. } => lesson.checks().find(|check| check.id == id).map(|check| check.place),
-        Kind::Question { .. } => lesson.question(id).map(|question| question.place),
-    };
-    place.map_or(1, |place| lesson.source.line(place.start))
 }
 
 fn count(lessons: usize) -> String {

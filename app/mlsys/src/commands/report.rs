@@ -210,9 +210,15 @@ fn checks(lesson: &Lesson, done: &LessonProgress, body: &mut String) {
         } else {
             "has not held yet"
         };
-        vec![check.assert.source.clone(), state.to_owned()]
+        let place = format!("{}:{}", lesson.source.file, lesson.source.line(check.place.start));
+        let why = check.why.iter().filter(|_| !done.checks.contains(&check.id)).cloned();
+        vec![
+            check.assert.source.clone(),
+            state.to_owned(),
+            why.chain([place]).collect::<Vec<_>>().join(" "),
+        ]
     });
-    section("Checks", &["Condition", ""], rows.collect(), body);
+    section("Checks", &["Condition", "", "If it fails"], rows.collect(), body);
 }
 
 fn words(answer: &Answer) -> String {

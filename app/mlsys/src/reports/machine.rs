@@ -27,6 +27,8 @@ pub fn junit(results: &Results) -> String {
 
 fn suite(lesson: &LessonResult) -> Element {
     counted(Element::new("testsuite"), &lesson.id, lesson.count(), lesson.elapsed())
+        // Jenkins' schema has this attribute here alone.
+        .with("skipped", lesson.count().skipped)
         .holding(lesson.items.iter().map(|item| case(lesson, item)))
 }
 
@@ -36,7 +38,6 @@ fn counted(element: Element, name: &str, count: Count, elapsed: Duration) -> Ele
         .with("tests", count.all)
         .with("failures", count.failed)
         .with("errors", count.broken)
-        .with("skipped", count.skipped)
         .with("time", seconds(elapsed))
 }
 
@@ -48,14 +49,18 @@ fn case(lesson: &LessonResult, item: &Item) -> Element {
     let problem = |name: &'static str, message: &str| {
         Element::new(name).with("message", message).with("type", item.kind.word())
     };
+    let text = |reason: &str| {
+        let more = lesson.failure(item).into_iter();
+        [item.about.clone(), reason.to_owned()]
+            .into_iter()
+            .chain(more)
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
     case.holding(match &item.verdict {
         Verdict::Passed => None,
-        Verdict::Failed(reason) => {
-            Some(problem("failure", reason).text(&format!("{}\n{reason}", item.about)))
-        }
-        Verdict::Broken(reason, _) => {
-            Some(problem("error", reason).text(&format!("{}\n{reason}", item.about)))
-        }
+        Verdict::Failed(reason) => Some(problem("failure", reason).text(&text(reason))),
+        Verdict::Broken(reason, _) => Some(problem("error", reason).text(&text(reason))),
         Verdict::Skipped(reason) => Some(Element::new("skipped").with("message", reason)),
         // JUnit knows no third way between passing and failing; a reader must still see it.
         Verdict::Unstable(reason) => {
@@ -95,6 +100,7 @@ fn lesson_json(lesson: &LessonResult) -> Json {
         "errors": count.broken,
         "skipped": count.skipped,
         "seconds": lesson.elapsed().as_secs_f64(),
+        "file": lesson.file,
         "items": lesson.items.iter().map(item_json).collect::<Vec<_>>(),
         "comparisons": comparisons.collect::<Vec<_>>(),
     })
@@ -105,6 +111,8 @@ fn item_json(item: &Item) -> Json {
         "type": item.kind.word(),
         "id": item.id,
         "about": item.about,
+        "line": item.line,
+        "why": item.why,
         "verdict": item.verdict.word(),
         "reason": item.verdict.reason(),
         "seconds": item.elapsed.as_secs_f64(),
@@ -158,7 +166,10 @@ fn gradescope_test(lesson: &LessonResult, item: &Item) -> Option<Json> {
     };
     let output = match item.verdict.reason() {
         None => item.about.clone(),
-        Some(reason) => format!("{}\n{}: {reason}", item.about, item.verdict.word()),
+        Some(reason) => {
+            let told = format!("{}\n{}: {reason}", item.about, item.verdict.word());
+            [told].into_iter().chain(lesson.failure(item)).collect::<Vec<_>>().join("\n")
+        }
     };
     Some(json!({
         "name": format!("{} {} {}", lesson.id, item.kind.word(), item.id),

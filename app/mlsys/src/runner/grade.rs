@@ -32,7 +32,7 @@ const RETRIES: u32 = 2;
 /// The labs of a lesson with their runs, on which its checks are tried.
 #[derive(Clone, Copy)]
 pub struct Setting<'a> {
-    pub lesson: &'a str,
+    pub lesson: &'a Lesson,
     pub plan: &'a [Plan<'a>],
     pub ran: &'a BTreeMap<&'a str, Ran>,
     pub facts: &'a Option<DeviceFacts>,
@@ -69,6 +69,8 @@ pub fn check_item(
     Item {
         id: check.id.clone(),
         about: check.assert.source.clone(),
+        line: setting.lesson.source.line(check.place.start),
+        why: check.why.clone(),
         kind: Kind::Check { class: check.class },
         verdict,
         elapsed: started.elapsed(),
@@ -86,7 +88,7 @@ fn fresh_runs<'a>(
     let again = |plan: &&Plan<'_>| named.contains(plan.id) && plan.schema().is_live();
     let mut ran = setting.ran.clone();
     for plan in setting.plan.iter().filter(again) {
-        ran.insert(plan.id, runs.again(setting.lesson, plan, context));
+        ran.insert(plan.id, runs.again(setting.lesson.front.id.as_str(), plan, context));
     }
     ran
 }
@@ -169,7 +171,7 @@ fn stated(lesson: &Lesson, question: &Question, problems: &[Diagnostic]) -> Item
     } else {
         Verdict::Failed(reasons.join("; "))
     };
-    question_item(question, verdict, Duration::ZERO)
+    question_item(lesson, question, verdict, Duration::ZERO)
 }
 
 fn learners(
@@ -196,14 +198,21 @@ fn learners(
             }
         }
     };
-    question_item(question, verdict, started.elapsed())
+    question_item(lesson, question, verdict, started.elapsed())
 }
 
-fn question_item(question: &Question, verdict: Verdict, elapsed: Duration) -> Item {
+fn question_item(
+    lesson: &Lesson,
+    question: &Question,
+    verdict: Verdict,
+    elapsed: Duration,
+) -> Item {
     let earned = if verdict == Verdict::Passed { question.points } else { 0 };
     Item {
         id: question.id.clone(),
         about: question.prompt.clone(),
+        line: lesson.source.line(question.place.start),
+        why: None,
         kind: Kind::Question { points: question.points, earned },
         verdict,
         elapsed,
@@ -211,15 +220,17 @@ fn question_item(question: &Question, verdict: Verdict, elapsed: Duration) -> It
 }
 
 /// The measured and the theoretical value of a prediction.
-pub fn predict_item(predict: &Predict, env: &dyn Env) -> Item {
+pub fn predict_item(lesson: &Lesson, predict: &Predict, env: &dyn Env) -> Item {
     let target = match &predict.target {
         Target::Metric(formula) | Target::Answer(formula) => value(formula, env),
         Target::Choice(text) => Ok(Value::Text(text.clone())),
     };
     let theory = predict.theory.as_ref().map(|formula| value(formula, env)).transpose();
-    let verdict = match (&target, &theory) {
-        (Ok(_), Ok(_)) => Verdict::Passed,
-        (Err(error), _) | (_, Err(error)) => match error.missing() {
+    let outcomes = predict.outcomes.iter().map(|outcome| value(&outcome.when, env));
+    let outcomes: Result<Vec<Value>, EvalError> = outcomes.collect();
+    let verdict = match (&target, &theory, &outcomes) {
+        (Ok(_), Ok(_), Ok(_)) => Verdict::Passed,
+        (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => match error.missing() {
             Some(reason) => Verdict::Skipped(reason.to_owned()),
             None => Verdict::Failed(error.to_string()),
         },
@@ -227,6 +238,8 @@ pub fn predict_item(predict: &Predict, env: &dyn Env) -> Item {
     Item {
         id: predict.id.clone(),
         about: predict.prompt.clone(),
+        line: lesson.source.line(predict.place.start),
+        why: None,
         kind: Kind::Predict { theory: theory.ok().flatten(), target: target.ok() },
         verdict,
         elapsed: Duration::ZERO,

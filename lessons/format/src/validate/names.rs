@@ -113,24 +113,36 @@ impl Validation<'_> {
         }
     }
 
-    /// A check that compares measured values is of class hardware, or it would fail on another machine.
+    /// A check that compares measured values is of class hardware, or it would fail on another machine; one of what a
+    /// device computes is of class device. A check of nothing that a run gives cannot fail.
     pub(super) fn class(&mut self, check: &Check) {
-        if check.class == Class::Hardware {
-            return;
+        let names = check.assert.expr.names();
+        if names.is_empty() {
+            let message = "this check names nothing that a run gives, so it tells nothing";
+            let help = "compare a metric, such as run.accuracy >= 0.9, or remove the check";
+            let warning = self.source.warning(Code::BadValue, check.assert.place, message);
+            self.found.push(warning.help(help));
         }
-        for (name, span) in check.assert.expr.names() {
-            let measured = name.as_str() == "device.peak_flops_per_second"
-                || self.metric(name.as_str()).is_some_and(|m| m.class == Class::Hardware);
-            if measured {
-                let message = format!(
-                    "`{name}` is measured on the machine at hand, and this check is of class {}",
-                    check.class
-                );
-                let place = check.assert.place.within(&check.assert.source, span);
-                let help = "write class = \"hardware\"";
-                self.error(Code::Contradiction, place, message, help);
-                return;
-            }
+        for (name, span) in names {
+            let class = match name.as_str() {
+                "device.peak_flops_per_second" => Class::Hardware,
+                name => self.metric(name).map_or(Class::Exact, |metric| metric.class),
+            };
+            let told = match (class, check.class) {
+                (Class::Hardware, Class::Exact | Class::Seeded | Class::Device) => "measured",
+                (Class::Device, Class::Exact | Class::Seeded) => "computed",
+                (Class::Exact | Class::Seeded, _)
+                | (Class::Device, Class::Device | Class::Hardware)
+                | (Class::Hardware, Class::Hardware) => continue,
+            };
+            let message = format!(
+                "`{name}` is {told} on the device at hand, and this check is of class {}",
+                check.class
+            );
+            let place = check.assert.place.within(&check.assert.source, span);
+            let help = format!("write class = \"{class}\"");
+            self.error(Code::Contradiction, place, message, help);
+            return;
         }
     }
 
