@@ -201,7 +201,7 @@ impl<'a> Bench<'a> {
         let mut over = Settings::new();
         over.push("example", Given::Value("custom".into()));
         over.push("source", Given::Value(text.into()));
-        lab::run_once(self.lab, &launch.settings().overlaid(&over))
+        lab::run_unseen(self.lab, &launch.settings().overlaid(&over))
     }
 
     /// What each buffer must hold: by the test's own word, or as the reference leaves it.

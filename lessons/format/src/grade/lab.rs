@@ -7,7 +7,7 @@ use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::device::DeviceId;
 use mlsys_lab::lab::{Lab, Run};
 use mlsys_lab::params::{Given, Params, Settings};
-use mlsys_lab::report::RunData;
+use mlsys_lab::report::{FrameTrigger, Report, RunData, Sink};
 use mlsys_lab::{LabError, Registry, Tables};
 
 use crate::env::LessonEnv;
@@ -51,7 +51,7 @@ pub(super) fn judge(
     };
     let mut answer = Settings::new();
     answer.push(task.param, Given::Value(text.into()));
-    let data = match run_once(lab, &settings(task.set).overlaid(&answer)) {
+    let data = match run_unseen(lab, &settings(task.set).overlaid(&answer)) {
         Ok(data) => data,
         Err(error) => return Judgement::Malformed(error.to_string()),
     };
@@ -71,21 +71,40 @@ pub(super) fn judge(
 
 /// Runs a lab to its end, on the CPU.
 pub(crate) fn run_once(lab: &dyn Lab, settings: &Settings) -> Result<RunData, LabError> {
+    let mut data = RunData::default();
+    run_into(lab, settings, &mut data)?;
+    Ok(data)
+}
+
+/// The same without pictures, some of which cost more than the run.
+pub(super) fn run_unseen(lab: &dyn Lab, settings: &Settings) -> Result<RunData, LabError> {
+    let mut unseen = Unseen::default();
+    run_into(lab, settings, &mut unseen)?;
+    Ok(unseen.0)
+}
+
+#[derive(Default)]
+struct Unseen(RunData);
+
+impl Sink for Unseen {
+    fn report(&mut self, report: Report) {
+        self.0.report(report);
+    }
+
+    fn wants_frame(&mut self, _: &str, _: FrameTrigger) -> bool {
+        false
+    }
+}
+
+fn run_into(lab: &dyn Lab, settings: &Settings, sink: &mut dyn Sink) -> Result<(), LabError> {
     let schema = lab.schema();
     let params = Params::resolve(schema, settings, Tables::builtin(), None).map_err(|errors| {
         let names = errors.iter().map(|error| error.param.as_str());
         let messages: Vec<_> = errors.iter().map(ToString::to_string).collect();
         LabError::contradiction(names, messages.join("; "))
     })?;
-    let mut data = RunData::default();
-    let mut run = Run {
-        params,
-        device: DeviceId::CPU,
-        sink: &mut data,
-        control: Control::free(Limits::default(), Arc::default()),
-    };
-    lab.run(&mut run)?;
-    Ok(data)
+    let control = Control::free(Limits::default(), Arc::default());
+    lab.run(&mut Run { params, device: DeviceId::CPU, sink, control })
 }
 
 pub(super) fn squeezed(text: &str) -> String {

@@ -44,7 +44,8 @@ fn kernel_lessons(folder: &Path) -> Vec<Lesson> {
         }
         let text = fs::read_to_string(&path).unwrap();
         if text.contains("type = \"kernel\"") {
-            found.push(parse("lesson.md", &text).lesson.unwrap());
+            let parsed = parse(&path.display().to_string(), &text);
+            found.push(parsed.lesson.unwrap_or_else(|| panic!("{:?}", parsed.diagnostics)));
         }
     }
     found
