@@ -348,6 +348,7 @@ fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &[String]) {
     run.scalar("global_loads", totals.load.elements as i64);
     run.scalar("global_load_sectors", totals.load.sectors as i64);
     run.scalar("global_store_sectors", totals.store.sectors as i64);
+    run.scalar("global_atomics", totals.atomic.elements as i64);
     run.scalar("load_efficiency", totals.load.efficiency());
     run.scalar("store_efficiency", totals.store.efficiency());
     run.scalar("sectors_per_load", totals.load.sectors_per_access());
