@@ -25,6 +25,8 @@ pub struct Page {
     pub marked: Option<usize>,
     /// Whether the marked block was gone to; the first one is marked from the beginning.
     pub arrived: bool,
+    /// Whether the end was shown, what is left told, and nothing marked since.
+    pub ended: bool,
     pub scroll: usize,
     pub entry: Option<TextField>,
     pub editor: Option<Box<Editor>>,
@@ -122,6 +124,7 @@ impl Page {
             full_screen: None,
             marked: None,
             arrived: false,
+            ended: false,
             scroll: 0,
             entry: None,
             editor: None,
@@ -168,6 +171,38 @@ impl Page {
         if let Some(id) = lab {
             self.show_lab(&id);
         }
+    }
+
+    /// The first prediction not made and question not answered rightly, as an index into the blocks.
+    pub fn first_open(&self) -> Option<usize> {
+        let is_open = |block: &Block| match block {
+            Block::Predict(predict) => !self.predictions.contains_key(&predict.id),
+            Block::Question(question) => !self.is_done(question),
+            Block::Prose(_) | Block::Lab(_) | Block::Check(_) | Block::Notes(_) => false,
+        };
+        self.lesson.blocks.iter().position(is_open)
+    }
+
+    /// Whether a question is answered rightly, as far as that is known here.
+    fn is_done(&self, question: &Question) -> bool {
+        let answered = self.answers.get(&question.id);
+        answered.is_some_and(|answered| answered.right || question.kind.is_withheld())
+    }
+
+    /// What is done and what is left, in one sentence.
+    pub fn summary(&self) -> String {
+        let lesson = &self.lesson;
+        let done = lesson.questions().filter(|question| self.is_done(question)).count();
+        let made = lesson.predictions().filter(|one| self.predictions.contains_key(&one.id));
+        let count = |done: usize, all: usize, what: &str| {
+            (all > 0).then(|| format!("{done} of {all} {what}"))
+        };
+        let parts = [
+            count(done, lesson.questions().count(), "questions right"),
+            count(made.count(), lesson.predictions().count(), "predictions made"),
+            count(self.passed_checks().count(), lesson.checks().count(), "checks hold"),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
     /// Whether something is still to be done at the marked block.
@@ -281,10 +316,7 @@ impl Page {
         let (mut questions, mut checks) =
             (self.lesson.questions().peekable(), self.lesson.checks().peekable());
         (questions.peek().is_some() || checks.peek().is_some())
-            && questions.all(|question| {
-                let answered = self.answers.get(&question.id);
-                answered.is_some_and(|answered| answered.right || question.kind.is_withheld())
-            })
+            && questions.all(|question| self.is_done(question))
             && checks.all(|check| {
                 let state = self.checks.get(&check.id);
                 matches!(state, Some(CheckState::Passed | CheckState::Skipped(_)))

@@ -1,8 +1,10 @@
 //! Reading, answering, searching, the palette, the help, and the reasons why a command cannot be done.
 
+use std::sync::Arc;
+
 use mlsys_lesson::Event;
 
-use super::{Bench, asked};
+use super::{Bench, asked, read};
 use crate::command::{Command, TABLE};
 use crate::key::Key;
 use crate::message::Effect;
@@ -40,6 +42,30 @@ fn n_shows_a_task_before_passing_it() {
     bench.follow(&[("n", "→ PREDICT"), ("n", "→ LAB run")]);
     let mut bench = Bench::in_lesson((120, 40));
     bench.follow(&[("\n0.9\nn", "→ LAB run")]);
+}
+
+#[test]
+fn after_the_last_task_n_tells_what_is_left_and_goes_there_or_to_the_next_lesson() {
+    let end =
+        "end of the lesson: 0 of 2 questions right, 0 of 1 predictions made, 0 of 2 checks hold";
+    let mut bench = Bench::in_lesson((120, 16));
+    let to_the_end = "n".repeat(12);
+    let mut presses = to_the_end.chars().map(|key| {
+        bench.keys(&key.to_string());
+        bench.screen().contains("end of the lesson")
+    });
+    assert!(presses.any(|is_end| is_end));
+    bench.follow(&[("", &format!("{end}; n goes to what is open | run.parameters == 1218"))]);
+    bench.follow(&[("n", "→ PREDICT"), ("n", "→ LAB run")]);
+    // With nothing open it is the way to the next lesson, here there is none.
+    const DONE: &str = "+++\nformat = 1\nid = \"a/b\"\ntitle = \"B\"\nminutes = 1\n+++\n\
+        ```{question} q\ntype = \"numeric\"\nprompt = \"?\"\nanswer = 7\n```\n";
+    let (mut bench, _) = Bench::opening((120, 16), DONE);
+    bench.follow(&[("\n7\nn", "1 of 1 questions right; this was the last lesson")]);
+    let second =
+        Arc::new(read("c.md", &DONE.replace("a/b", "a/c").replace("\"B\"", "\"C\"")).into());
+    bench.app.course.lessons = vec![Arc::new(read("b.md", DONE).into()), second];
+    bench.follow(&[("pn", "n opens the next lesson, C"), ("n", " mlsys  C ")]);
 }
 
 #[test]

@@ -29,11 +29,59 @@ impl App {
             if is_first {
                 page.mark(0);
             } else if !was_ahead {
+                let was = page.marked;
                 page.mark(places);
+                if places > 0 && page.marked == was {
+                    return self.end_lesson();
+                }
+                page.ended = false;
                 self.keep_marked_in_view();
             }
         }
         self.start_instant();
+    }
+
+    /// After the last activity: shows the end with what is left to do, then goes to the first open task, and from a lesson
+    /// in which nothing is open to the next one.
+    fn end_lesson(&mut self) {
+        let next = self.next_lesson();
+        let Some(page) = self.page.as_mut() else { return };
+        let open = page.first_open();
+        if !page.ended {
+            page.ended = true;
+            let next = next.and_then(|next| self.course.lessons.get(next));
+            let then = match (open, next) {
+                (Some(_), _) => "n goes to what is open".to_owned(),
+                (None, Some(next)) => format!("n opens the next lesson, {}", next.front.title),
+                (None, None) => "this was the last lesson".to_owned(),
+            };
+            let summary = page.summary();
+            let comma = if summary.is_empty() { "" } else { ": " };
+            self.notify(format!("end of the lesson{comma}{summary}; {then}"));
+            return self.scroll_to(|_, last| last);
+        }
+        match (open, next) {
+            (Some(block), _) => {
+                page.ended = false;
+                page.marked = Some(block);
+                page.mark(0);
+                self.keep_marked_in_view();
+            }
+            (None, Some(next)) => {
+                self.leave();
+                self.course.chosen = next;
+                self.open_chosen();
+            }
+            (None, None) => {}
+        }
+        self.start_instant();
+    }
+
+    /// The lesson after the open one, as a place in its course.
+    fn next_lesson(&self) -> Option<usize> {
+        let open = &self.page.as_ref()?.lesson.front.id;
+        let place = self.course.lessons.iter().position(|listed| listed.front.id == *open)?;
+        Some(place + 1).filter(|next| *next < self.course.lessons.len())
     }
 
     pub(super) fn switch_side(&mut self, to: impl Fn(Side) -> Side) {
