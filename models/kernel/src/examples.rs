@@ -1,5 +1,6 @@
 //! The built-in kernels: their texts, what they are launched on, and what should come out.
 
+use crate::proof::{BlockRule, Contract, Given, GridRule};
 use crate::types::Scalar;
 use crate::{Launch, recipe};
 use mlsys_lab::frame::kernel::{Argument as BoundArgument, Fill};
@@ -140,6 +141,55 @@ impl Example {
     pub(crate) fn arguments(&self, sizes: Sizes, launch: &Launch) -> Vec<crate::Argument> {
         let kernel = crate::Kernel::parse("example.cu", self.source).expect("an example reads");
         recipe::arguments(&kernel, &self.given(sizes, launch))
+    }
+
+    /// All launches that it is made for: what `given`, `covering` and `dynamic_shared` say of one, with the sizes as names.
+    pub(crate) fn contract(&self) -> Contract {
+        let sizes = Sizes { elements: 1, rows: 1, columns: 1, radius: 1 };
+        let fills = self.inputs(sizes).into_iter().map(|(_, fill)| fill).chain([Fill::Poison]);
+        let covers = |formula: &str| GridRule::Covers(formula.to_owned());
+        let ([x, y], names, lengths, shared): (_, &[&str], &[&str], &str) = match self.problem {
+            Problem::VectorAdd => ([covers("n"), GridRule::One], &["n"], &["n", "n", "n"], "0"),
+            Problem::WindowSum => {
+                ([covers("n"), GridRule::One], &["n", "radius"], &["n + 2*radius", "n"], "0")
+            }
+            Problem::SharedWindowSum => (
+                [covers("n"), GridRule::One],
+                &["n", "radius"],
+                &["n + 2*radius", "n"],
+                "4*blockDim.x + 8*radius",
+            ),
+            Problem::Reduce => {
+                ([covers("n"), GridRule::One], &["n"], &["n", "gridDim.x"], "4*blockDim.x")
+            }
+            Problem::Brighten | Problem::Transpose => {
+                let area = &["rows*columns", "rows*columns"];
+                ([covers("columns"), covers("rows")], &["rows", "columns"], area, "0")
+            }
+            Problem::Matmul => (
+                [covers("rows"), covers("rows")],
+                &["rows", "columns"],
+                &["rows*columns", "rows*columns", "rows*rows"],
+                "0",
+            ),
+            Problem::Softmax => (
+                [GridRule::Exactly("rows".to_owned()), GridRule::One],
+                &["rows", "columns"],
+                &["rows*columns", "rows*columns"],
+                "4*blockDim.x",
+            ),
+        };
+        let buffer =
+            |(length, fill): (&&str, Fill)| Given::Buffer { length: (*length).to_owned(), fill };
+        let numbers = names.iter().map(|name| Given::Whole((*name).to_owned()));
+        let dimensions = if y == GridRule::One { 1 } else { 2 };
+        Contract {
+            sizes: names.iter().map(|name| (*name).to_owned()).collect(),
+            given: lengths.iter().zip(fills).map(buffer).chain(numbers).collect(),
+            grid: [x, y, GridRule::One],
+            block: self.block.map_or(BlockRule::Dimensions(dimensions), BlockRule::Exactly),
+            dynamic_shared: shared.to_owned(),
+        }
     }
 
     fn inputs(&self, sizes: Sizes) -> Vec<(usize, Fill)> {

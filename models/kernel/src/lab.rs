@@ -4,6 +4,7 @@ mod arguments;
 mod device;
 pub(crate) mod network;
 mod panels;
+mod proof;
 mod scoreboard;
 
 use crate::examples::{Example, Sizes};
@@ -14,7 +15,7 @@ use crate::{
     Argument, Diagnostic, Extensions, Fault, Kernel, Launch, LaunchError, Machine, NanWatch,
     Progress, Schedule, Subgroups, Target, recipe,
 };
-use mlsys_lab::frame::kernel::{Recipe, View};
+use mlsys_lab::frame::kernel::{Claim, Recipe, View};
 use mlsys_lab::params::Origin;
 use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::{DeviceId, Lab, LabError, Params, Run, Value, picture};
@@ -59,6 +60,7 @@ struct Job {
     example: Option<&'static Example>,
     /// The forward pass that it is a part of.
     plugged: Option<PluggedKernel>,
+    elements: usize,
 }
 
 impl Lab for KernelLab {
@@ -80,7 +82,7 @@ impl Lab for KernelLab {
             let left = budget - machine.clock();
             if left == 0 {
                 // What it did so far can be stepped through: that is how one finds the loop that never ends.
-                offer_steps(run, &job, &machine);
+                offer_steps(run, &job, &machine, None);
                 return Err(endless(&machine, budget));
             }
             machine.run(left.min(INTERRUPT_INTERVAL));
@@ -88,6 +90,10 @@ impl Lab for KernelLab {
         execution.carry_out(run, launcher, &job, &mut machine)?;
         let outputs = job.outputs(&machine);
         report(run, &job, &machine, &outputs);
+        let claim = run.params.bool("proof")?.then(|| job.claim(&run.params));
+        if let Some(claim) = &claim {
+            proof::report(run, claim);
+        }
         let classes = match (&job.plugged, &job.expected) {
             (Some(plugged), Some((output, _))) => {
                 let classes = plugged.classes(&machine, output);
@@ -103,7 +109,7 @@ impl Lab for KernelLab {
             (None, _) | (_, None) => None,
         };
         picture::offer(run, "network", || network::picture(classes));
-        offer_steps(run, &job, &machine);
+        offer_steps(run, &job, &machine, claim);
         picture::offer(run, "schedulers", || {
             job.start().map_or_else(
                 |error| mlsys_lab::Frame::Text(error.message),
@@ -120,7 +126,7 @@ impl Lab for KernelLab {
 }
 
 /// The pictures that can be stepped through.
-fn offer_steps(run: &mut Run<'_>, job: &Job, machine: &Machine) {
+fn offer_steps(run: &mut Run<'_>, job: &Job, machine: &Machine, claim: Option<Claim>) {
     let views = [
         ("source", View::Source),
         ("grid", View::Grid),
@@ -134,7 +140,7 @@ fn offer_steps(run: &mut Run<'_>, job: &Job, machine: &Machine) {
     for (panel, view) in views {
         picture::offer(run, panel, || {
             let again = (view == View::Timeline).then(|| job.start().ok()).flatten();
-            panels::steps(view, &job.recipe, machine, again)
+            panels::steps(view, &job.recipe, machine, again, claim.clone())
         });
     }
 }
@@ -257,6 +263,7 @@ impl Job {
             expected: wanted,
             example,
             plugged,
+            elements: sizes.elements,
         })
     }
 

@@ -25,6 +25,7 @@ mod lower;
 mod machine;
 mod math;
 mod parser;
+pub mod proof;
 pub mod recipe;
 mod scalar_bits;
 #[cfg(test)]

@@ -272,7 +272,7 @@ impl Target {
 
 impl Expr {
     /// The expressions right below, in the order of the text.
-    fn children(&self) -> Vec<&Self> {
+    pub(crate) fn children(&self) -> Vec<&Self> {
         match &self.kind {
             Kind::Whole(_)
             | Kind::Real(_)

@@ -1,7 +1,7 @@
 //! The lab's pictures.
 
 use crate::{Counts, Diagnostic, Event, Machine, Traffic};
-use mlsys_lab::frame::kernel::{Kernel as KernelFrame, Problem, Recipe, View, Whole};
+use mlsys_lab::frame::kernel::{Claim, Kernel as KernelFrame, Problem, Recipe, View, Whole};
 use mlsys_lab::frame::{Pane, Span, Timeline};
 use mlsys_lab::picture::{line, log_axis, point, scatter};
 use mlsys_lab::value::percent;
@@ -23,6 +23,7 @@ pub(super) fn steps(
     recipe: &Recipe,
     machine: &Machine,
     again: Option<Machine>,
+    claim: Option<Claim>,
 ) -> Frame {
     let listed = machine.findings().listed().iter().take(MARKED);
     let problems = listed.map(|finding| Problem {
@@ -42,6 +43,7 @@ pub(super) fn steps(
             lines: lines.map(|(line, counts)| counts.of_line(line)).collect(),
             problems: problems.collect(),
             order: again.map_or_else(Timeline::default, order),
+            claim: claim.filter(|_| view == View::Source),
         },
     }))
 }

@@ -120,11 +120,22 @@ impl Machine {
 
     /// The last access of a warp in flight, and where each of its lanes reached; none for lanes that took no part.
     pub fn access(&self, block: u32, warp: usize) -> Option<(&Access, Vec<Option<Reach>>)> {
-        let access = self.resident(block)?.warps.get(warp)?.access.as_deref()?;
+        self.resident(block)?;
+        self.last_access(block, warp).map(|(_, access, reached)| (access, reached))
+    }
+
+    /// The same of a warp that may have ended, after the barriers that its block had passed.
+    pub(crate) fn last_access(
+        &self,
+        block: u32,
+        warp: usize,
+    ) -> Option<(u32, &Access, Vec<Option<Reach>>)> {
+        let resident = self.residents.iter().flatten().find(|resident| resident.block == block)?;
+        let access = resident.warps.get(warp)?.access.as_deref()?;
         let lane = |lane: usize| {
             (access.mask >> lane & 1 != 0).then(|| self.reach(access.addresses[lane], access.bytes))
         };
-        Some((access, (0..LANES).map(lane).collect()))
+        Some((resident.epoch, access, (0..LANES).map(lane).collect()))
     }
 
     /// The element of a `__shared__` array, or the variable, that a byte of shared memory belongs to, as the text would write it; accesses

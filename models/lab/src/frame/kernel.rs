@@ -139,6 +139,32 @@ pub struct Whole {
     pub problems: Vec<Problem>,
     /// The first instructions by warp, along steps; only for [`View::Timeline`].
     pub order: Timeline,
+    /// What is claimed of every launch; only for [`View::Source`], and only if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claim: Option<Claim>,
+}
+
+/// Whether every launch is free of races, accesses out of bounds and split barriers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    /// How it came out.
+    pub kind: ClaimKind,
+    /// For which launches, or by which one it is refuted, or what stands in the way.
+    pub sentence: String,
+}
+
+crate::named_enum! {
+    /// How far a claim is decided.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum ClaimKind {
+        /// For every launch.
+        Proved = "proved",
+        /// A launch contradicts it.
+        Refuted = "refuted",
+        /// Neither.
+        Undecided = "not decided",
+    }
 }
 
 /// What one line cost.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use mlsys_kernel::WarpState;
 use mlsys_lab::Value;
 use mlsys_lab::frame::Table;
-use mlsys_lab::frame::kernel::{Kernel, LineCost};
+use mlsys_lab::frame::kernel::{ClaimKind, Kernel, LineCost};
 use ratatui::layout::Rect;
 
 use super::thread::status;
@@ -211,7 +211,19 @@ pub(super) fn draw(
     let problem = problem.filter(|_| !is_found).and_then(|line| line.problem);
     let problem = problem.map(|problem| (format!("Line {marked}: {problem}."), theme.bad));
     let status = status(debugger).into_iter().map(|line| (line, theme.text));
-    let sentences: Vec<_> = problem.into_iter().chain(status).collect();
+    let claim = kernel.whole.claim.iter().map(|claim| {
+        let style = match claim.kind {
+            ClaimKind::Proved => theme.good,
+            ClaimKind::Refuted => theme.bad,
+            ClaimKind::Undecided => theme.warn,
+        };
+        (format!("Every launch: {}.", claim.sentence), style)
+    });
+    // On the way through a run what happens there comes first.
+    let (first, last) =
+        if debugger.clock() == 0 { (Some(claim), None) } else { (None, Some(claim)) };
+    let (first, last) = (first.into_iter().flatten(), last.into_iter().flatten());
+    let sentences: Vec<_> = problem.into_iter().chain(first).chain(status).chain(last).collect();
     write_lines(foot, canvas, &sentences, look);
 }
 

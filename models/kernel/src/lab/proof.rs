@@ -1,0 +1,151 @@
+//! The claim for every launch: what it is about, and its sentence.
+
+use crate::Fault;
+use crate::lab::Job;
+use crate::proof::{BlockRule, Contract, Given, GridRule, Party, Verdict, Witness};
+use mlsys_lab::frame::kernel::{Argument, Claim, ClaimKind};
+use mlsys_lab::{Params, Run};
+
+impl Job {
+    /// What is shown or refuted of all launches like this one.
+    pub(super) fn claim(&self, params: &Params) -> Claim {
+        let contract = match self.example {
+            Some(example) => example.contract(),
+            None => self.contract(params.get("grid_dim").is_some()),
+        };
+        let verdict = self.kernel.prove(&contract);
+        let mut claim = told(&verdict, &contract);
+        let own = BlockRule::Exactly(self.launch.block_dim);
+        // A tile may be made for one block: of that alone more may be true than of all.
+        if verdict != Verdict::Proved && contract.block != own {
+            let only = Contract { block: own, ..contract };
+            if self.kernel.prove(&only) == Verdict::Proved {
+                let block = extents(self.launch.block_dim);
+                claim.sentence += &format!("; for blocks of {block} alone it is proved");
+            }
+        }
+        claim
+    }
+
+    /// A custom kernel's launches: what is as long as `elements` stays so for every n, everything else is as given.
+    fn contract(&self, grid_given: bool) -> Contract {
+        let size = self.elements;
+        let like = |count: i64| {
+            if count == size as i64 { "n".to_owned() } else { count.to_string() }
+        };
+        // Behind the arguments are the variables that the kernel's file declares: of one length for every n.
+        let own = self.recipe.arguments.len().saturating_sub(self.kernel.globals().count());
+        let given = self.recipe.arguments.iter().zip(0..).map(|(argument, at)| match argument {
+            Argument::Buffer { elements, fill } if at >= own => {
+                Given::Buffer { length: elements.to_string(), fill: fill.clone() }
+            }
+            Argument::Buffer { elements, fill } => {
+                Given::Buffer { length: like(*elements as i64), fill: fill.clone() }
+            }
+            Argument::Whole(value) => Given::Whole(like(*value)),
+            Argument::Real(value) => Given::Real(*value),
+        });
+        let (block, grid) = (self.launch.block_dim, self.launch.grid_dim);
+        let threads = self.launch.threads_per_block();
+        let line = block[1..] == [1, 1];
+        let rule = |extent: u32| if extent == 1 { GridRule::One } else { GridRule::Any };
+        let covers = u64::from(grid[0]) * threads >= size as u64;
+        let along = if line && (!grid_given || covers && grid[0] > 1) {
+            GridRule::Covers("n".to_owned())
+        } else {
+            rule(grid[0])
+        };
+        let dynamic = u64::from(self.launch.dynamic_shared);
+        Contract {
+            sizes: vec!["n".to_owned()],
+            given: given.collect(),
+            grid: [along, rule(grid[1]), rule(grid[2])],
+            block: if line { BlockRule::Dimensions(1) } else { BlockRule::Exactly(block) },
+            dynamic_shared: if line && dynamic > 0 && dynamic.is_multiple_of(4 * threads) {
+                format!("{}*blockDim.x", dynamic / threads)
+            } else {
+                dynamic.to_string()
+            },
+        }
+    }
+}
+
+pub(super) fn report(run: &mut Run<'_>, claim: &Claim) {
+    run.scalar("proof", claim.kind.name());
+    run.scalar("proof_sentence", claim.sentence.as_str());
+}
+
+fn told(verdict: &Verdict, contract: &Contract) -> Claim {
+    let (kind, sentence) = match verdict {
+        Verdict::Proved => (ClaimKind::Proved, format!("proved for {}", launches(contract))),
+        Verdict::Refuted(witness) => (ClaimKind::Refuted, refuted(witness)),
+        Verdict::Undecided(reason) => {
+            let (line, column) = (reason.place.line, reason.place.column);
+            let sentence =
+                format!("not decided: line {line}, column {column}: {}", reason.sentence);
+            (ClaimKind::Undecided, sentence)
+        }
+    };
+    Claim { kind, sentence }
+}
+
+/// The launches of a contract, in words.
+fn launches(contract: &Contract) -> String {
+    let sizes = match contract.sizes.as_slice() {
+        [] => "every grid".to_owned(),
+        [last] => format!("every {last}"),
+        [first @ .., last] => format!("every {} and {last}", first.join(", ")),
+    };
+    let block = match contract.block {
+        BlockRule::Exactly(block) => format!("blocks of {}", extents(block)),
+        BlockRule::Dimensions(_) => "block size up to 1,024".to_owned(),
+    };
+    let fixed = |given: &Given| match given {
+        Given::Buffer { length, .. } => length.parse::<i64>().is_ok(),
+        Given::Whole(value) => value.parse::<i64>().is_ok(),
+        Given::Real(_) => false,
+    };
+    let rest = if contract.given.iter().any(fixed) { ", other arguments as given" } else { "" };
+    format!("{sizes} and {block}{rest}: no race, no access out of bounds, no split barrier")
+}
+
+fn refuted(witness: &Witness) -> String {
+    let sizes = witness.sizes.iter().map(|(name, value)| format!("{name} = {value}, "));
+    let sizes: String = sizes.collect();
+    let launch =
+        format!("{sizes}block {}, grid {}", extents(witness.block_dim), extents(witness.grid_dim));
+    let fault = witness.fault;
+    let first = party(&witness.first, witness);
+    match (fault, &witness.second) {
+        (Fault::Race, Some(second)) => {
+            let touch = witness.sentence.split(", and thread").next().unwrap_or_default();
+            format!("refuted: {launch}: {fault}: {first} {touch}, {} too", party(second, witness))
+        }
+        _ => format!("refuted: {launch}: {fault}: {first}: {}", witness.sentence),
+    }
+}
+
+fn party(party: &Party, witness: &Witness) -> String {
+    let place = format!("line {}, column {}", party.place.line, party.place.column);
+    let thread = position(party.thread);
+    if witness.grid_dim == [1; 3] {
+        return format!("thread {thread} ({place})");
+    }
+    format!("thread {thread} of block {} ({place})", position(party.block))
+}
+
+fn extents(extents: [u32; 3]) -> String {
+    match extents {
+        [x, 1, 1] => x.to_string(),
+        [x, y, 1] => format!("{x} x {y}"),
+        [x, y, z] => format!("{x} x {y} x {z}"),
+    }
+}
+
+fn position(place: [u32; 3]) -> String {
+    match place {
+        [x, 0, 0] => x.to_string(),
+        [x, y, 0] => format!("({x}, {y})"),
+        [x, y, z] => format!("({x}, {y}, {z})"),
+    }
+}
