@@ -3,11 +3,12 @@
 use crate::diagnostic::Place;
 use crate::lexer::Suffix;
 use crate::typed_ast::{Comparison, Operation, YieldedValue};
-use crate::types::{Access, Scalar};
+use crate::types::{Access, Record, Scalar};
 
 #[derive(Debug, Default)]
 pub(super) struct Unit {
     pub(super) functions: Vec<Function>,
+    pub(super) records: Vec<RecordDeclaration>,
     /// Constants, variables and arrays in shared memory, outside of functions.
     pub(super) constants: Vec<Declaration>,
     /// The text again from its tokens.
@@ -45,8 +46,24 @@ pub(super) struct Param {
 pub(super) enum Base {
     Void,
     Scalar(Scalar),
+    Record(Record),
     /// The type of its first value.
     Auto,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Passing {
+    Value,
+    /// `float &x`
+    Reference,
+}
+
+/// `struct P { .. };`
+#[derive(Debug)]
+pub(super) struct RecordDeclaration {
+    pub(super) name: String,
+    pub(super) place: Place,
+    pub(super) fields: Vec<Declarator>,
 }
 
 /// A type as it is written, with at most one star.
@@ -57,6 +74,7 @@ pub(super) struct TypeName {
     pub(super) access: Access,
     /// Of the pointer itself, if it is one.
     pub(super) pointer: Option<Access>,
+    pub(super) passing: Passing,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +157,8 @@ pub(super) enum ExprKind {
     Name(String),
     Member(Box<Expr>, String),
     Call(String, Vec<Expr>),
+    /// A record of some values.
+    Make(Record, Vec<Expr>),
     Index(Box<Expr>, Box<Expr>),
     Unary(Unary, Box<Expr>),
     Binary(Binary, Box<Expr>, Box<Expr>),

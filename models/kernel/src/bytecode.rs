@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Place;
 use crate::math::Math;
-use crate::typed_ast::{Atomic, Comparison, Global, Operation, Param, Shuffle, Vote};
+use crate::typed_ast::{Atomic, Comparison, Global, Operation, Param, Part, Shuffle, Vote};
 use crate::types::{Scalar, Type};
 
 pub(crate) const WARP: usize = 32;
@@ -19,6 +19,7 @@ pub(crate) struct Address {
     pub(crate) index: IndexOperand,
     /// Whether all lanes are known to have the same pointer.
     pub(crate) uniform: bool,
+    pub(crate) part: Part,
 }
 
 /// The index of an address.

@@ -4,9 +4,13 @@
 mod assign;
 mod call;
 mod declare;
+mod element;
 mod expression;
 mod fold;
 mod intrinsic;
+mod make;
+mod passing;
+mod record;
 
 use crate::ast;
 use crate::ast::{Role, Statement, StatementKind, Unit};
@@ -25,6 +29,9 @@ pub(super) const MOST_LOCAL: u32 = 16 * 1024;
 
 const BUILTIN_NAMES: [&str; 5] = ["threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"];
 
+use crate::check::passing::Signature;
+use crate::check::record::RecordInfo;
+
 struct Reported;
 
 type Checked<T> = Result<T, Reported>;
@@ -32,6 +39,8 @@ type Checked<T> = Result<T, Reported>;
 #[derive(Clone, Copy)]
 enum Meaning {
     Variable(Index),
+    /// A variable that holds an address, and stands for what lies there.
+    Reference(Index),
     Shared(Index),
     /// With the type of its element or its array.
     Global(Index, Type),
@@ -50,6 +59,12 @@ struct Checker<'u> {
     functions: Vec<Function>,
     /// Of each function, the values of arguments that a call may leave out.
     defaults: Vec<Vec<Option<&'u ast::Expr>>>,
+    /// Of each function, how its arguments are passed, and the record that it gives.
+    signatures: Vec<Signature>,
+    /// Records that the text declares.
+    records: Vec<RecordInfo>,
+    /// Numbers of records that are copied, over the whole text.
+    copies: usize,
     shared: Vec<Shared>,
     static_bytes: u32,
     globals: Vec<Global>,
@@ -61,6 +76,8 @@ struct Checker<'u> {
     /// Of the function that is walked through.
     name: String,
     result: Type,
+    /// The argument through which it gives a record.
+    gives: Option<Index>,
     loops: u32,
     height: u32,
     fence: Option<Place>,
@@ -70,6 +87,9 @@ struct Checker<'u> {
 /// Checks a whole text; all that is wrong with it at once.
 pub(super) fn check(unit: &Unit) -> Result<Program, Vec<Diagnostic>> {
     let mut checker = Checker { scopes: vec![BTreeMap::new()], ..Checker::default() };
+    for record in &unit.records {
+        checker.define(record);
+    }
     for declaration in &unit.constants {
         for name in &declaration.names {
             // The complaint is kept; the next name is looked at all the same.
@@ -181,25 +201,23 @@ impl Checker<'_> {
         if let Ok(ty) = self.type_of(function.result, function.place, "a function's value") {
             self.result = ty;
         }
+        self.gives = None;
         if function.role == Role::Kernel && self.result != Type::Void {
             let message = "a kernel returns nothing";
             let help = "write __global__ void, and a buffer for the result";
             self.complain(function.place, message, help);
         }
+        let mut passing = Vec::new();
+        let gives = self.result.record();
         let mut body = self.scoped(|checker| {
             for param in &function.params {
-                let Ok(ty) = checker.type_of(param.ty, param.place, "an argument") else {
-                    continue;
-                };
-                if ty == Type::Void {
-                    let message = format!("'{}' has no type", param.name);
-                    checker.complain(param.place, message, "void is no argument's type");
-                    continue;
+                if let Ok(passed) = checker.param(param, function.role) {
+                    passing.push(passed);
                 }
-                let index = checker.variable(&param.name, param.place, ty);
-                checker.declare(&param.name, param.place, Meaning::Variable(index));
             }
-            checker.statements(&function.body)
+            let mut body = checker.copied_params(&passing);
+            body.extend(checker.statements(&function.body));
+            body
         });
         let hidden = std::mem::take(&mut self.hidden).into_iter();
         let declared = |index| Stmt { place: function.place, kind: StmtKind::Declare(index, None) };
@@ -212,10 +230,11 @@ impl Checker<'_> {
             let message = format!("calls nest more than {DEEPEST_CALLS} deep");
             self.complain(function.place, message, "write some of them out");
         }
+        self.signatures.push(Signature { passing, gives });
         self.functions.push(Function {
             name: function.name.clone(),
-            result: self.result,
-            params: function.params.len(),
+            result: if gives.is_some() { Type::Void } else { self.result },
+            params: function.params.len() + usize::from(gives.is_some()),
             variables: std::mem::take(&mut self.variables),
             body,
             height: self.height,
@@ -312,6 +331,11 @@ impl Checker<'_> {
                 (None, ty) => {
                     let message = format!("'{}' returns a {ty}", self.name);
                     return self.refuse(place, message, "write return value;");
+                }
+                (Some(value), ty) if ty.record().is_some() => {
+                    let given = self.given_record(value, place)?;
+                    out.push(Stmt { place, kind: StmtKind::Expr(given) });
+                    None
                 }
                 (Some(value), ty) => {
                     let value = self.value(value)?;

@@ -6,6 +6,7 @@ mod scanner;
 
 use crate::diagnostic::{Diagnostic, MOST_BYTES, Place};
 use crate::lexer::scanner::Scanner;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -140,7 +141,7 @@ const SUFFIX: &str = "_k";
 pub(super) fn regenerated(
     tokens: &[Lexeme],
     declared: &BTreeMap<String, bool>,
-    rewritten: &BTreeMap<usize, &'static str>,
+    rewritten: &BTreeMap<usize, Cow<'static, str>>,
 ) -> String {
     let mut text = String::new();
     let mut line = 1;
@@ -148,6 +149,8 @@ pub(super) fn regenerated(
     for (at, Lexeme { token, place }) in tokens.iter().enumerate() {
         text.extend((line..place.line).map(|_| '\n'));
         line = place.line;
+        let is_called = tokens.get(at + 1).is_some_and(|next| next.token == Token::Mark("("))
+            && !rewritten.contains_key(&(at + 1));
         if let Some(words) = rewritten.get(&at) {
             text.push_str(words);
             text.push(' ');
@@ -155,10 +158,8 @@ pub(super) fn regenerated(
             continue;
         }
         text.push_str(&token.written());
-        let is_called = tokens.get(at + 1).is_some_and(|next| next.token == Token::Mark("("))
-            && !rewritten.contains_key(&(at + 1));
         if let Token::Name(name) = token
-            && *before != Token::Mark(".")
+            && !matches!(before, Token::Mark("." | "->"))
             && declared.get(name).is_some_and(|is_function| *is_function || !is_called)
         {
             text.push_str(SUFFIX);

@@ -3,15 +3,17 @@
 mod expression;
 mod item;
 mod items;
+mod record;
 mod select;
 mod statement;
 mod switch;
 mod template;
 mod type_name;
 
-use crate::ast::{TypeName, Unit};
+use crate::ast::{RecordDeclaration, TypeName, Unit};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::lexer::{Lexeme, Token, Tokens, regenerated};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// How deep brackets, blocks and operators may nest, so that no text exhausts the stack.
@@ -31,9 +33,10 @@ pub(super) struct Parser {
     /// Names for types.
     types: BTreeMap<String, TypeName>,
     /// Tokens that a second compiler is given other words for, by their number.
-    rewritten: BTreeMap<usize, &'static str>,
+    rewritten: BTreeMap<usize, Cow<'static, str>>,
     /// Whether a text counts as true, as in `assert(x > 0 && "x")`.
     in_ignored: bool,
+    records: Vec<RecordDeclaration>,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
@@ -49,9 +52,11 @@ pub(crate) fn parse(text: &str) -> Result<Unit, Vec<Diagnostic>> {
         types: BTreeMap::new(),
         rewritten: BTreeMap::new(),
         in_ignored: false,
+        records: Vec::new(),
         diagnostics,
     };
     let mut unit = parser.unit();
+    unit.records = std::mem::take(&mut parser.records);
     parser.declared.extend(unit.functions.iter().map(|function| (function.name.clone(), true)));
     unit.text = regenerated(&parser.tokens, &parser.declared, &parser.rewritten);
     if parser.diagnostics.is_empty() { Ok(unit) } else { Err(parser.diagnostics) }
@@ -170,7 +175,7 @@ impl Parser {
 }
 
 const TYPE_WORDS: &str = "void bool int unsigned signed long float double const constexpr volatile size_t char short \
-                          auto float4 float2 register typename";
+                          auto register typename";
 
 const KEYWORDS: &str = "if else for while do break continue return true false sizeof switch case goto struct class \
                         template typedef using namespace enum union";

@@ -127,6 +127,8 @@ pub(crate) enum Kind {
     Shared(Index),
     /// The address of a variable outside of functions.
     Global(Index),
+    /// The address of a number of a vector that is moved as a whole.
+    Together(Part, Box<Expr>),
     /// The address of a local array or of a variable in local memory.
     Local(Index),
     Load(Box<Expr>),
@@ -154,6 +156,16 @@ pub(crate) enum Kind {
     Barrier,
     /// `__syncwarp(mask)`
     WarpBarrier(Option<Box<Expr>>),
+}
+
+/// What an access moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Whole,
+    /// The first number of a vector of so many bytes, which it moves all.
+    First(u32),
+    /// A later one, which has been moved with the first.
+    Rest,
 }
 
 #[derive(Debug)]
@@ -284,6 +296,7 @@ impl Expr {
             | Kind::Local(_)
             | Kind::Barrier => Vec::new(),
             Kind::Load(a)
+            | Kind::Together(_, a)
             | Kind::Convert(a)
             | Kind::Negate(a)
             | Kind::Complement(a)

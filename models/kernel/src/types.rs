@@ -70,21 +70,107 @@ pub enum Access {
     Constant,
 }
 
-/// The extents of an array, the outermost first; at most three.
+/// A type of several numbers, such as float4, by its number: those of CUDA first, then those that a text declares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Record(u16);
+
+/// What CUDA has vectors of.
+const VECTORS_OF: [(&str, Scalar); 13] = [
+    ("char", Scalar::Char),
+    ("uchar", Scalar::UnsignedChar),
+    ("short", Scalar::Short),
+    ("ushort", Scalar::UnsignedShort),
+    ("int", Scalar::Int),
+    ("uint", Scalar::Unsigned),
+    ("longlong", Scalar::Long),
+    ("ulonglong", Scalar::UnsignedLong),
+    ("float", Scalar::Float),
+    ("double", Scalar::Double),
+    ("half", Scalar::Half),
+    ("__nv_bfloat16", Scalar::Bfloat16),
+    ("dim", Scalar::Unsigned),
+];
+
+impl Record {
+    /// Of those that CUDA has.
+    pub(crate) const VECTORS: u16 = 4 * VECTORS_OF.len() as u16;
+
+    pub(crate) fn declared(number: usize) -> Self {
+        Self(Self::VECTORS + number as u16)
+    }
+
+    /// Its number among those that the text declares.
+    pub(crate) fn number(self) -> Option<usize> {
+        self.0.checked_sub(Self::VECTORS).map(usize::from)
+    }
+
+    /// A vector of CUDA by its name.
+    pub(crate) fn vector(name: &str) -> Option<Self> {
+        let name = if name == "__half2" { "half2" } else { name };
+        let count = u16::from(name.as_bytes().last()?.checked_sub(b'1')?);
+        let of = VECTORS_OF.iter().position(|(own, _)| name.get(..name.len() - 1) == Some(own))?;
+        let exists = match VECTORS_OF[of].0 {
+            "dim" => count == 2,
+            "half" | "__nv_bfloat16" => count == 1,
+            _ => count < 4,
+        };
+        exists.then_some(Self(4 * of as u16 + count))
+    }
+
+    /// Type and number of its elements, if it is one of CUDA's.
+    pub(crate) fn elements(self) -> Option<(Scalar, u32)> {
+        let (_, of) = VECTORS_OF.get(usize::from(self.0 / 4))?;
+        Some((*of, u32::from(self.0 % 4 + 1)))
+    }
+}
+
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match VECTORS_OF.get(usize::from(self.0 / 4)) {
+            Some((name, _)) => write!(f, "{name}{}", self.0 % 4 + 1),
+            None => f.write_str("struct"),
+        }
+    }
+}
+
+/// The extents of an array, the outermost first; at most three, and one for the numbers of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extents {
-    extents: [u32; 3],
+    extents: [u32; 4],
     count: usize,
+    /// What the innermost extent holds the numbers of.
+    record: Option<Record>,
 }
 
 impl Extents {
     pub(crate) const MOST: usize = 3;
 
     pub(crate) fn new(list: &[u32]) -> Self {
-        let mut extents = [1; Self::MOST];
-        let count = list.len().min(Self::MOST);
+        let mut extents = [1; 4];
+        let count = list.len().min(extents.len());
         extents[..count].copy_from_slice(&list[..count]);
-        Self { extents, count }
+        Self { extents, count, record: None }
+    }
+
+    /// The same of records of so many numbers.
+    pub(crate) fn of_records(self, record: Record, numbers: u32) -> Self {
+        let mut list = self.list().to_vec();
+        list.push(numbers);
+        Self { record: Some(record), ..Self::new(&list) }
+    }
+
+    pub(crate) fn record(&self) -> Option<Record> {
+        self.record
+    }
+
+    /// The record that this is, if it is no array of them.
+    pub(crate) fn single(&self) -> Option<Record> {
+        self.record.filter(|_| self.count == 1)
+    }
+
+    /// How often it can be indexed.
+    pub(crate) fn dimensions(&self) -> usize {
+        self.count - usize::from(self.record.is_some())
     }
 
     pub fn list(&self) -> &[u32] {
@@ -97,7 +183,7 @@ impl Extents {
 
     /// What is left once the outermost is indexed.
     pub(crate) fn inner(&self) -> Self {
-        Self::new(&self.list()[1..])
+        Self { record: self.record, ..Self::new(&self.list()[1..]) }
     }
 }
 
@@ -110,7 +196,10 @@ pub enum Type {
     Pointer {
         to: Scalar,
         access: Access,
+        /// What the numbers belong to, of which an index counts whole ones.
+        record: Option<Record>,
     },
+    /// Also a single record.
     Array {
         of: Scalar,
         extents: Extents,
@@ -124,6 +213,16 @@ impl Type {
             Self::Scalar(scalar) => Some(scalar),
             Self::Void | Self::Pointer { .. } | Self::Array { .. } => None,
         }
+    }
+
+    /// The record that a value of this type is.
+    pub(crate) fn record(self) -> Option<Record> {
+        if let Self::Array { extents, .. } = self { extents.single() } else { None }
+    }
+
+    /// An address of plain numbers.
+    pub(crate) fn pointer(to: Scalar, access: Access) -> Self {
+        Self::Pointer { to, access, record: None }
     }
 
     /// What an array or a pointer has elements of, or a number's own type.
@@ -152,10 +251,18 @@ impl fmt::Display for Type {
         match self {
             Self::Void => f.write_str("void"),
             Self::Scalar(scalar) => write!(f, "{scalar}"),
-            Self::Pointer { to, access } => write!(f, "{}{to}*", constant(access)),
+            Self::Pointer { access, record: Some(record), .. } => {
+                write!(f, "{}{record}*", constant(access))
+            }
+            Self::Pointer { to, access, .. } => write!(f, "{}{to}*", constant(access)),
             Self::Array { of, extents, access } => {
-                write!(f, "{}{of}", constant(access))?;
-                extents.list().iter().try_for_each(|extent| write!(f, "[{extent}]"))
+                match extents.record() {
+                    Some(record) => write!(f, "{}{record}", constant(access))?,
+                    None => write!(f, "{}{of}", constant(access))?,
+                }
+                extents.list()[..extents.dimensions()]
+                    .iter()
+                    .try_for_each(|extent| write!(f, "[{extent}]"))
             }
         }
     }

@@ -183,7 +183,7 @@ impl<'a> Module<'a> {
         let mut text = String::new();
         let mut buffers = Vec::new();
         for (index, name) in self.buffers.clone() {
-            let Type::Pointer { to, access } = self.program.params[index].ty else { continue };
+            let Type::Pointer { to, access, .. } = self.program.params[index].ty else { continue };
             let place = self.place_of(index);
             let element = self.stored(to, Root::Buffer(index), place);
             let element = self.or_reported(element);

@@ -2,7 +2,7 @@
 
 use crate::ast;
 use crate::ast::{Binary, ExprKind};
-use crate::check::fold::{compared, converted, loaded};
+use crate::check::fold::{arithmetic, compared, converted, loaded, scaled};
 use crate::check::{Checked, Checker, Meaning};
 use crate::diagnostic::Place;
 use crate::typed_ast::{Comparison, CompoundOp, Expr, Kind, Operation, Target, YieldedValue};
@@ -19,6 +19,15 @@ impl Checker<'_> {
         let target = self.target(target);
         let value = self.value(value);
         let ((target, ty), value) = (target?, value?);
+        if let (Some(_), Target::Memory(address)) = (ty.record(), &target) {
+            if operator.is_some() || value.ty.record() != ty.record() {
+                let message = format!("a {} does not go into a {ty} so", value.ty);
+                return self.refuse(place, message, "write its parts: v.x = 1.0f;");
+            }
+            let address = Expr { place: address.place, ty, kind: Kind::Whole(0) };
+            let Target::Memory(target) = target else { return Ok(address) };
+            return self.copied(*target, value, place);
+        }
         match operator {
             None => {
                 let value = self.convert(value, ty)?;
@@ -62,7 +71,7 @@ impl Checker<'_> {
             (Type::Pointer { .. }, Type::Scalar(by))
                 if !by.is_real() && matches!(operator, Operation::Add | Operation::Subtract) =>
             {
-                let value = self.reach(value, by, operator, place);
+                let value = self.reach(value, by, operator, ty, place);
                 return finished(CompoundOp::Advance, value);
             }
             _ => {
@@ -82,11 +91,21 @@ impl Checker<'_> {
     }
 
     /// Elements to go, negative for back: a pointer knows only one direction.
-    fn reach(&mut self, by: Expr, scalar: Scalar, operator: Operation, place: Place) -> Expr {
+    fn reach(
+        &mut self,
+        by: Expr,
+        scalar: Scalar,
+        operator: Operation,
+        pointer: Type,
+        place: Place,
+    ) -> Expr {
+        let numbers = i64::from(self.numbers(pointer));
         if operator != Operation::Subtract {
-            return converted(by, scalar, scalar.promote());
+            let scalar_by = converted(by, scalar, scalar.promote());
+            return scaled(scalar_by, numbers, scalar.promote(), place);
         }
         let by = converted(by, scalar, Scalar::Long);
+        let by = scaled(by, numbers, Scalar::Long, place);
         let ty = Type::Scalar(Scalar::Long);
         let kind = if let Kind::Whole(known) = by.kind {
             Kind::Whole(known.wrapping_neg())
@@ -110,7 +129,13 @@ impl Checker<'_> {
                     self.variables[index].is_changed = true;
                     return Ok((Target::Variable(index), self.variables[index].ty));
                 }
-                Some(Meaning::Variable(_) | Meaning::Shared(_) | Meaning::Global(..)) | None => {}
+                Some(
+                    Meaning::Variable(_)
+                    | Meaning::Reference(_)
+                    | Meaning::Shared(_)
+                    | Meaning::Global(..),
+                )
+                | None => {}
             }
         }
         let place = expr.place;
@@ -122,6 +147,14 @@ impl Checker<'_> {
         if let Kind::Special(..) | Kind::WarpSize = target.kind {
             let message = "this is given and cannot be assigned to";
             return self.refuse(place, message, "copy it into a variable");
+        }
+        if let (Some(_), Type::Array { access, .. }) = (target.ty.record(), target.ty) {
+            if access == Access::Constant {
+                let help = "leave out const where it is declared, to write there";
+                return self.refuse(place, "this is const", help);
+            }
+            let ty = target.ty;
+            return Ok((Target::Memory(Box::new(target)), ty));
         }
         let Kind::Load(address) = target.kind else {
             let message = "this cannot be assigned to";
@@ -145,11 +178,21 @@ impl Checker<'_> {
     ) -> Checked<Expr> {
         let mark = operator.mark();
         match (left.ty, right.ty) {
-            (Type::Pointer { to, .. }, Type::Pointer { to: other, .. }) if to == other => {
+            (Type::Pointer { to, record, .. }, Type::Pointer { to: other, record: second, .. })
+                if to == other && record == second =>
+            {
                 match operator {
                     Binary::Arithmetic(Operation::Subtract) => {
+                        let numbers = i64::from(self.numbers(left.ty));
                         let kind = Kind::Distance(Box::new(left), Box::new(right));
-                        return Ok(Expr { place, ty: Type::Scalar(Scalar::Long), kind });
+                        let ty = Type::Scalar(Scalar::Long);
+                        let apart = Expr { place, ty, kind };
+                        let by = Expr { place, ty, kind: Kind::Whole(numbers) };
+                        return Ok(if numbers == 1 {
+                            apart
+                        } else {
+                            arithmetic(Operation::Divide, Scalar::Long, apart, by, place)
+                        });
                     }
                     Binary::Compare(comparison, sides) => {
                         return Ok(compared(comparison, sides, left, right, place));
@@ -159,7 +202,7 @@ impl Checker<'_> {
             }
             (Type::Pointer { .. }, Type::Scalar(by)) if !by.is_real() => match operator {
                 Binary::Arithmetic(operation @ (Operation::Add | Operation::Subtract)) => {
-                    let by = self.reach(right, by, operation, place);
+                    let by = self.reach(right, by, operation, left.ty, place);
                     let ty = left.ty;
                     return Ok(Expr {
                         place,
@@ -176,7 +219,8 @@ impl Checker<'_> {
             (Type::Scalar(by), Type::Pointer { .. })
                 if !by.is_real() && operator == Binary::Arithmetic(Operation::Add) =>
             {
-                let (by, ty) = (converted(left, by, by.promote()), right.ty);
+                let ty = right.ty;
+                let by = self.reach(left, by, Operation::Add, ty, place);
                 return Ok(Expr { place, ty, kind: Kind::Offset(Box::new(right), Box::new(by)) });
             }
             _ => {}
@@ -208,8 +252,11 @@ impl Checker<'_> {
             (Type::Pointer { .. }, Type::Scalar(Scalar::Bool)) => {
                 Ok(Expr { place, ty, kind: Kind::Convert(Box::new(expr)) })
             }
-            (Type::Pointer { to: from, access }, Type::Pointer { to, access: wanted }) => {
-                if from != to {
+            (
+                Type::Pointer { to: from, access, record: one },
+                Type::Pointer { to, access: wanted, record: other },
+            ) => {
+                if from != to || one != other {
                     self.refuse(
                         place,
                         format!("a {} is no {ty}", expr.ty),
@@ -244,6 +291,10 @@ impl Checker<'_> {
                 "a cast that makes const writable is not part of this",
                 "leave out const where it is declared",
             ),
+            // Numbers of the same type in other groups: the address as it is.
+            (Type::Pointer { to: from, .. }, Type::Pointer { to, .. }) if from == to => {
+                Ok(Expr { ty, ..expr })
+            }
             (Type::Pointer { .. }, Type::Pointer { .. }) => {
                 Ok(Expr { place: expr.place, ty, kind: Kind::Convert(Box::new(expr)) })
             }

@@ -90,6 +90,9 @@ impl Checker<'_> {
         let (result, height, name) = (function.result, function.height, function.name.clone());
         let wanted: Vec<Type> =
             function.variables.iter().take(function.params).map(|variable| variable.ty).collect();
+        let signature = self.signatures[index].clone();
+        let mut wanted = wanted;
+        wanted.truncate(signature.passing.len());
         self.height = self.height.max(height + 1);
         let defaults = self.defaults.get(index).map_or(&[][..], Vec::as_slice);
         let left_out = defaults.get(arguments.len()..).unwrap_or(&[]);
@@ -102,9 +105,8 @@ impl Checker<'_> {
             );
         }
         let mut values = Vec::new();
-        for (argument, ty) in arguments.iter().zip(&wanted) {
-            let value = self.value(argument)?;
-            values.push(self.convert(value, *ty)?);
+        for ((argument, ty), passed) in arguments.iter().zip(&wanted).zip(signature.passing) {
+            values.push(self.passed(argument, passed, *ty)?);
         }
         for (default, ty) in left_out.into_iter().zip(&wanted[arguments.len()..]) {
             // A default knows no names of the function that calls.
@@ -113,7 +115,11 @@ impl Checker<'_> {
             self.scopes.extend(inner);
             values.push(self.convert(value?, *ty)?);
         }
-        Ok(Expr { place, ty: result, kind: Kind::Call(index, values) })
+        let Some(record) = signature.gives else {
+            return Ok(Expr { place, ty: result, kind: Kind::Call(index, values) });
+        };
+        // The record that it gives goes into a variable of the caller.
+        self.called_into(index, values, record, place)
     }
 
     fn atomic(

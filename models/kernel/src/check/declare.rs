@@ -1,15 +1,11 @@
 //! Functions, arguments, variables, arrays and constants; elements and addresses.
 
-use crate::ast;
-use crate::ast::{Base, Declaration, Declarator, ExprKind, Initial, Storage, TypeName};
-use crate::check::fold::{arithmetic, converted, loaded, scaled};
+use crate::ast::{Base, Declaration, Declarator, Initial, Passing, Storage, TypeName};
 use crate::check::{
     Checked, Checker, MOST_LOCAL, MOST_STATIC_SHARED, Meaning, Number, Reported, known,
 };
 use crate::diagnostic::Place;
-use crate::typed_ast::{
-    Expr, Global, Index, Kind, Operation, Param, Shared, Stmt, StmtKind, Variable,
-};
+use crate::typed_ast::{Global, Index, Kind, Param, Shared, Stmt, StmtKind, Variable};
 use crate::types::{Access, Extents, Scalar, Type};
 
 /// Elements that a variable outside of functions may have.
@@ -18,9 +14,22 @@ const MOST_GLOBAL: u64 = 1 << 20;
 impl Checker<'_> {
     /// A written type as the type of something that is no array.
     pub(super) fn type_of(&mut self, ty: TypeName, place: Place, of: &str) -> Checked<Type> {
+        if ty.passing == Passing::Reference {
+            let message = format!("a reference is not part of this as {of}");
+            return self.refuse(place, message, "pass a pointer: float *x");
+        }
         match (ty.base, ty.pointer) {
+            (Base::Record(record), pointer) => {
+                let info = self.record(record, place)?;
+                let (to, access) = (info.unit, ty.access);
+                let extents = Extents::new(&[]).of_records(record, info.numbers);
+                Ok(match pointer {
+                    Some(_) => Type::Pointer { to, access, record: Some(record) },
+                    None => Type::Array { of: to, extents, access },
+                })
+            }
             (Base::Scalar(scalar), None) => Ok(Type::Scalar(scalar)),
-            (Base::Scalar(to), Some(_)) => Ok(Type::Pointer { to, access: ty.access }),
+            (Base::Scalar(to), Some(_)) => Ok(Type::pointer(to, ty.access)),
             (Base::Void, None) => Ok(Type::Void),
             (Base::Auto, _) => self.refuse(
                 place,
@@ -50,19 +59,19 @@ impl Checker<'_> {
     pub(super) fn declaration(&mut self, declaration: &Declaration, out: &mut Vec<Stmt>) {
         for name in &declaration.names {
             // The complaint is kept; the name stands all the same, so that its uses are no mistakes of their own.
-            match self.declarator(declaration.storage, name) {
+            match self.declarator(declaration.storage, name, out) {
                 Ok(Some(kind)) => out.push(Stmt { place: name.place, kind }),
                 Ok(None) => {}
                 Err(Reported) => {
                     if self.scopes.last().is_some_and(|scope| !scope.contains_key(&name.name)) {
                         let scalar = match name.ty.base {
                             Base::Scalar(scalar) => scalar,
-                            Base::Void | Base::Auto => Scalar::Int,
+                            Base::Void | Base::Auto | Base::Record(_) => Scalar::Int,
                         };
                         let ty = if name.extents.is_empty() && name.ty.pointer.is_none() {
                             Type::Scalar(scalar)
                         } else {
-                            Type::Pointer { to: scalar, access: Access::Mutable }
+                            Type::pointer(scalar, Access::Mutable)
                         };
                         let index = self.variable(&name.name, name.place, ty);
                         self.declare(&name.name, name.place, Meaning::Variable(index));
@@ -72,8 +81,16 @@ impl Checker<'_> {
         }
     }
 
-    fn declarator(&mut self, storage: Storage, name: &Declarator) -> Checked<Option<StmtKind>> {
+    fn declarator(
+        &mut self,
+        storage: Storage,
+        name: &Declarator,
+        out: &mut Vec<Stmt>,
+    ) -> Checked<Option<StmtKind>> {
         let place = name.place;
+        if name.ty.passing == Passing::Reference {
+            return self.reference(name).map(Some);
+        }
         if name.ty.base == Base::Auto {
             return self.deduced(storage, name).map(Some);
         }
@@ -86,7 +103,13 @@ impl Checker<'_> {
             if storage == Storage::Dynamic { self.dynamic(name)? } else { self.extents(name)? };
         let ty = match (extents, name.ty.pointer) {
             (None, _) => base,
-            (Some(extents), None) => Type::Array { of: scalar, extents, access: name.ty.access },
+            (Some(extents), None) => {
+                let extents = match base.record() {
+                    Some(record) => extents.of_records(record, self.numbers(base)),
+                    None => extents,
+                };
+                Type::Array { of: scalar, extents, access: name.ty.access }
+            }
             (Some(_), Some(_)) => {
                 let message = "arrays of pointers are not part of this";
                 return self.refuse(place, message, "keep all in one array and compute the index");
@@ -94,6 +117,9 @@ impl Checker<'_> {
         };
         if storage != Storage::Local {
             return self.shared(storage, name, ty, u64::from(scalar.bytes())).map(|()| None);
+        }
+        if let (Some(_), Some(initial)) = (ty.record(), &name.initial) {
+            return self.declared_record(name, ty, initial, out).map(Some);
         }
         let constant = name.ty.access == Access::Constant && name.ty.pointer.is_none();
         match &name.initial {
@@ -157,6 +183,10 @@ impl Checker<'_> {
             );
         };
         let value = self.value(value)?;
+        if value.ty.record().is_some() {
+            let index = self.local(name, value.ty)?;
+            return self.kept(index, value, name.place);
+        }
         if name.ty.pointer.is_some() && !matches!(value.ty, Type::Pointer { .. }) {
             let message = format!("a {} is no pointer", value.ty);
             return self.refuse(value.place, message, "write auto without the star");
@@ -166,7 +196,7 @@ impl Checker<'_> {
         Ok(StmtKind::Declare(index, Some(value)))
     }
 
-    fn local(&mut self, name: &Declarator, ty: Type) -> Checked<Index> {
+    pub(super) fn local(&mut self, name: &Declarator, ty: Type) -> Checked<Index> {
         let index = self.variable(&name.name, name.place, ty);
         self.declare(&name.name, name.place, Meaning::Variable(index));
         if let Type::Array { of, extents, .. } = ty {
@@ -207,7 +237,7 @@ impl Checker<'_> {
             (_, Type::Array { extents, .. }) => extents.elements().saturating_mul(element),
             (_, Type::Void | Type::Scalar(_) | Type::Pointer { .. }) => element,
         };
-        let offset = self.static_bytes.next_multiple_of(8);
+        let offset = self.static_bytes.next_multiple_of(16);
         let end = bytes.saturating_add(offset.into());
         if end > u64::from(MOST_STATIC_SHARED) {
             return self.refuse(
@@ -235,7 +265,7 @@ impl Checker<'_> {
         }
     }
 
-    fn extents(&mut self, name: &Declarator) -> Checked<Option<Extents>> {
+    pub(super) fn extents(&mut self, name: &Declarator) -> Checked<Option<Extents>> {
         if name.extents.is_empty() {
             return Ok(None);
         }
@@ -290,7 +320,7 @@ impl Checker<'_> {
         if let Storage::Global(access) = storage {
             return self.global_variable(name, access);
         }
-        self.declarator(storage, name).map(|_| ())
+        self.declarator(storage, name, &mut Vec::new()).map(|_| ())
     }
 
     /// `__constant__ float w[9];` and `__device__ int n;`
@@ -329,7 +359,7 @@ impl Checker<'_> {
             let help = format!("at most {MOST_GLOBAL}, and not fewer than it has values");
             return self.refuse(place, message, help);
         }
-        let param = Param { name: name.name.clone(), ty: Type::Pointer { to: of, access } };
+        let param = Param { name: name.name.clone(), ty: Type::pointer(of, access) };
         self.globals.push(Global { param, elements, initial });
         let ty = extents.map_or(Type::Scalar(of), |extents| Type::Array { of, extents, access });
         let meaning = Meaning::Global(self.globals.len() - 1, ty);
@@ -365,86 +395,5 @@ fn number(kind: &Kind) -> Option<Number> {
         Some(Number::Real(*value))
     } else {
         None
-    }
-}
-
-impl Checker<'_> {
-    /// The address of an element: `a[i]`, also of a row of an array of arrays.
-    pub(super) fn element(&mut self, expr: &ast::Expr) -> Checked<Expr> {
-        let ExprKind::Index(base, index) = &expr.kind else { return self.value(expr) };
-        let place = expr.place;
-        // A row of an array of arrays stays an address; what is a number already has no elements.
-        let base = if let ExprKind::Index(..) = &base.kind {
-            self.element(base).map(loaded)
-        } else {
-            self.expr(base)
-        };
-        let index = self.value(index);
-        let (base, index) = (base?, index?);
-        let Some(scalar) = index.ty.scalar().filter(|scalar| !scalar.is_real()) else {
-            let message = format!("an index is a whole number, this is a {}", index.ty);
-            return self.refuse(index.place, message, "write (int)x");
-        };
-        let index = converted(index, scalar, scalar.promote());
-        match base.ty {
-            Type::Pointer { .. } => {
-                Ok(Expr { place, ty: base.ty, kind: Kind::Offset(Box::new(base), Box::new(index)) })
-            }
-            Type::Array { of, extents, access } => {
-                let inner = extents.inner();
-                let stride = inner.elements() as i64;
-                let scalar = scalar.promote();
-                let index = scaled(index, stride, scalar, place);
-                // The rows chosen so far and this one are one sum, so that there is one address.
-                let (base, index) = if let Kind::Offset(first, before) = base.kind {
-                    let one = before.ty.scalar().unwrap_or(scalar);
-                    let ty = one.common_type(scalar);
-                    let before = converted(*before, one, ty);
-                    let index = converted(index, scalar, ty);
-                    let sum = arithmetic(Operation::Add, ty, before, index, place);
-                    (*first, sum)
-                } else {
-                    let ty = Type::Pointer { to: of, access };
-                    (Expr { ty, ..base }, index)
-                };
-                let ty = if inner.list().is_empty() {
-                    Type::Pointer { to: of, access }
-                } else {
-                    Type::Array { of, extents: inner, access }
-                };
-                Ok(Expr { place, ty, kind: Kind::Offset(Box::new(base), Box::new(index)) })
-            }
-            ty @ (Type::Void | Type::Scalar(_)) => self.refuse(
-                place,
-                format!("a {ty} has no elements"),
-                "only arrays and pointers are indexed",
-            ),
-        }
-    }
-
-    pub(super) fn address(&mut self, operand: &ast::Expr, place: Place) -> Checked<Expr> {
-        if let ExprKind::Name(name) = &operand.kind
-            && let Some(Meaning::Variable(index)) = self.meaning(name)
-            && let Type::Scalar(to) = self.variables[index].ty
-        {
-            self.variables[index].in_memory = true;
-            return Ok(Expr {
-                place,
-                ty: Type::Pointer { to, access: Access::Mutable },
-                kind: Kind::Local(index),
-            });
-        }
-        let element = if let ExprKind::Index(..) = &operand.kind {
-            self.element(operand)?
-        } else {
-            self.expr(operand)?
-        };
-        if let Kind::Load(address) = element.kind {
-            return Ok(Expr { place, ..*address });
-        }
-        if let (Type::Pointer { .. }, Kind::Offset(..)) = (element.ty, &element.kind) {
-            return Ok(Expr { place, ..element });
-        }
-        self.refuse(place, "this has no address", "'&' takes a variable or an element")
     }
 }

@@ -1,7 +1,7 @@
 //! Expressions: numbers, names and operators.
 
 use crate::ast;
-use crate::ast::{Binary, ExprKind, Unary};
+use crate::ast::{Binary, ExprKind, Passing, Unary};
 use crate::check::fold::{arithmetic, compared, converted, loaded, negated};
 use crate::check::{BUILTIN_NAMES, Checked, Checker, Meaning, Number};
 use crate::diagnostic::Place;
@@ -18,8 +18,11 @@ impl Checker<'_> {
             Type::Void => {
                 self.refuse(expr.place, "this has no value", "call it as a statement of its own")
             }
-            Type::Array { of, extents, access } if extents.list().len() == 1 => {
-                Ok(Expr { ty: Type::Pointer { to: of, access }, ..checked })
+            // A record is a value by its address.
+            Type::Array { extents, .. } if extents.dimensions() == 0 => Ok(checked),
+            Type::Array { of, extents, access } if extents.dimensions() == 1 => {
+                let ty = Type::Pointer { to: of, access, record: extents.record() };
+                Ok(Expr { ty, ..checked })
             }
             Type::Array { of, .. } => self.refuse(
                 expr.place,
@@ -98,6 +101,17 @@ impl Checker<'_> {
             ExprKind::Step { operation, yields, target } => {
                 self.step(*operation, *yields, target, place)
             }
+            ExprKind::Cast(ty, operand) if ty.passing == Passing::Reference => {
+                let address = self.address(operand, place)?;
+                let ty = ast::TypeName {
+                    passing: Passing::Value,
+                    pointer: Some(Access::Mutable),
+                    ..*ty
+                };
+                let ty = self.type_of(ty, place, "a cast's type")?;
+                let address = self.cast(address, ty)?;
+                Ok(self.at(address))
+            }
             ExprKind::Cast(ty, operand) => {
                 let ty = self.type_of(*ty, place, "a cast's type")?;
                 let operand =
@@ -105,6 +119,15 @@ impl Checker<'_> {
                 self.cast(operand, ty)
             }
             ExprKind::Call(name, arguments) => self.call(name, arguments, place),
+            ExprKind::Make(record, arguments) => {
+                let values: Vec<_> = arguments.iter().map(|one| self.value(one)).collect();
+                let mut values = values.into_iter().collect::<Checked<Vec<Expr>>>()?;
+                match values.pop_if(|value| value.ty.record() == Some(*record)) {
+                    Some(value) if values.is_empty() => Ok(value),
+                    Some(value) => self.refuse(value.place, "too many values", ""),
+                    None => self.made(*record, values, place),
+                }
+            }
         }
     }
 
@@ -128,7 +151,7 @@ impl Checker<'_> {
         let value = self.value(operand)?;
         if operator == Unary::Dereference {
             return match value.ty {
-                Type::Pointer { .. } => Ok(loaded(Expr { place, ..value })),
+                Type::Pointer { .. } => Ok(self.at(Expr { place, ..value })),
                 ty @ (Type::Void | Type::Scalar(_) | Type::Array { .. }) => self.refuse(
                     place,
                     format!("a {ty} points nowhere"),
@@ -285,6 +308,10 @@ impl Checker<'_> {
                 };
                 Expr { place, ty: Type::Scalar(scalar), kind }
             }
+            Meaning::Reference(index) => {
+                let ty = self.variables[index].ty;
+                self.at(Expr { place, ty, kind: Kind::Variable(index) })
+            }
             Meaning::Variable(index) => {
                 let ty = self.variables[index].ty;
                 let kind = match ty {
@@ -307,11 +334,9 @@ impl Checker<'_> {
                 let ty = self.shared[index].ty;
                 let kind = Kind::Shared(index);
                 match ty {
-                    Type::Scalar(to) => loaded(Expr {
-                        place,
-                        ty: Type::Pointer { to, access: Access::Mutable },
-                        kind,
-                    }),
+                    Type::Scalar(to) => {
+                        loaded(Expr { place, ty: Type::pointer(to, Access::Mutable), kind })
+                    }
                     Type::Void | Type::Pointer { .. } | Type::Array { .. } => {
                         Expr { place, ty, kind }
                     }
@@ -328,13 +353,7 @@ impl Checker<'_> {
         };
         let special = name.and_then(|name| name.parse::<Special>().ok());
         let (Some(name), Some(special)) = (name, special) else {
-            return self.refuse(
-                place,
-                format!(
-                    "only threadIdx, blockIdx, blockDim and gridDim have parts, here is .{member}"
-                ),
-                "structures are not part of this",
-            );
+            return self.field(of, member, place);
         };
         let Ok(axis) = member.parse::<Axis>() else {
             let message = format!("{name} has no part '{member}'");

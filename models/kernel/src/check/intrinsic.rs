@@ -138,7 +138,7 @@ impl Checker<'_> {
 
     /// A value that is written to an address.
     fn stored(&mut self, address: Expr, value: Expr, place: Place) -> Checked<Expr> {
-        let Type::Pointer { to, access: Access::Mutable } = address.ty else {
+        let Type::Pointer { to, access: Access::Mutable, record: None } = address.ty else {
             let message = format!("a {} is no address that may be written", address.ty);
             return self.refuse(address.place, message, "write &a[i]");
         };

@@ -72,7 +72,7 @@ pub(super) fn given(
             continue;
         }
         let argument = match (ty, plain) {
-            (Type::Pointer { to, access }, None) => {
+            (Type::Pointer { to, access, .. }, None) => {
                 let count = match size.map(Value::as_f64) {
                     None => elements as f64,
                     Some(Some(x)) if x >= 1.0 && x.fract() == 0.0 => x,

@@ -138,7 +138,7 @@ impl PluggedKernel {
         let mut names = Vec::new();
         let mut writable = Vec::new();
         for (name, ty) in kernel.params() {
-            let Type::Pointer { to, access } = ty else { continue };
+            let Type::Pointer { to, access, .. } = ty else { continue };
             if to != Scalar::Float {
                 let message = format!("the network's numbers are float, and '{name}' is {to}*");
                 return Err(LabError::contradiction(["plug_in", "source"], message));

@@ -62,6 +62,7 @@ impl Lowering<'_> {
                     VariableHome::Register(reg) => reg,
                 };
             }
+            Kind::Together(_, inner) => return self.value_into(inner, wanted),
             Kind::Variable(index) => return self.read_home(*index, ty),
             Kind::Comma(left, right) => {
                 self.effect(left);

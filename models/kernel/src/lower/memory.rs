@@ -4,13 +4,13 @@ use crate::bytecode::{
     Address, IndexOperand, InitialValue, Instr, MaskOp, Reg, VariableHome, address,
 };
 use crate::lower::{Lowering, Residence};
-use crate::typed_ast::{CompoundOp, Expr, Kind, Target, Variable, YieldedValue};
+use crate::typed_ast::{CompoundOp, Expr, Kind, Part, Target, Variable, YieldedValue};
 use crate::types::{Scalar, Type};
 
 impl Lowering<'_> {
     pub(super) fn local_at(&mut self, offset: u32) -> Address {
         let pointer = self.preset(InitialValue::Wide(address::local(offset)));
-        Address { pointer, index: IndexOperand::Nothing, uniform: true }
+        Address { pointer, index: IndexOperand::Nothing, uniform: true, part: Part::Whole }
     }
 
     pub(super) fn zero(&mut self, scalar: Scalar) -> Reg {
@@ -74,7 +74,7 @@ impl Lowering<'_> {
                 let into = self.wide.take();
                 self.emit(Instr::Offset { into, at: inner, bytes: element(base.ty) });
                 let index = IndexOperand::Nothing;
-                inner = Address { pointer: into, index, uniform: false };
+                inner = Address { pointer: into, index, uniform: false, part: Part::Whole };
             }
             if matches!(index.kind, Kind::Whole(0)) {
                 return inner;
@@ -83,12 +83,20 @@ impl Lowering<'_> {
             self.at = address.place;
             return Address { index: IndexOperand::new(index.ty, by), ..inner };
         }
+        if let Kind::Together(part, inner) = &address.kind {
+            return Address { part: *part, ..self.address_of(inner) };
+        }
         let fixed = if let Kind::Variable(index) = &address.kind {
             self.homes[*index].uniform
         } else {
             matches!(address.kind, Kind::Shared(_) | Kind::Global(_) | Kind::Local(_))
         };
-        Address { pointer: self.value(address), index: IndexOperand::Nothing, uniform: fixed }
+        Address {
+            pointer: self.value(address),
+            index: IndexOperand::Nothing,
+            uniform: fixed,
+            part: Part::Whole,
+        }
     }
 
     /// A value that is to last while an address is worked out, which may change the variable it was read from.
@@ -170,7 +178,7 @@ impl Lowering<'_> {
             (CompoundOp::Advance, _) => {
                 let into = own.unwrap_or_else(|| self.register(ty));
                 let index = IndexOperand::new(value.ty, operand);
-                let at = Address { pointer: old, index, uniform: false };
+                let at = Address { pointer: old, index, uniform: false, part: Part::Whole };
                 self.emit(Instr::Offset { into, at, bytes: element(ty) });
                 into
             }

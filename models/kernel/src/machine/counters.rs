@@ -154,17 +154,20 @@ pub(crate) fn moved(addresses: &mut [u64], bytes: u64) -> Moved {
 
 /// Extra passes (bank conflicts) of a shared-memory access: per pass a bank serves one word, to all lanes that read it.
 ///
-/// Lanes that take 8 bytes go in two halves of a warp, which is no conflict by itself.
+/// Lanes that take 8 bytes go in two halves of a warp, those that take 16 in four quarters, which is no conflict by itself.
 /// Source: CUDA C++ Programming Guide 13.1, section 20.4.3.
 pub(crate) fn replays(offsets: &[(usize, u32)], bytes: u32) -> u64 {
     if bytes <= 4 {
         return degree(offsets.iter().map(|(_, offset)| offset / 4)).saturating_sub(1);
     }
-    let half = |low: bool| {
-        let lanes = offsets.iter().filter(move |(lane, _)| (*lane < WARP / 2) == low);
-        degree(lanes.flat_map(|(_, offset)| [offset / 4, offset / 4 + 1])).saturating_sub(1)
+    let words = bytes / 4;
+    let group = |number: u32| {
+        let of = move |lane: usize| lane as u32 * words / WARP as u32 == number;
+        let lanes = offsets.iter().filter(move |(lane, _)| of(*lane));
+        degree(lanes.flat_map(|(_, offset)| (0..words).map(move |word| offset / 4 + word)))
+            .saturating_sub(1)
     };
-    half(true) + half(false)
+    (0..words).map(group).sum()
 }
 
 /// Most distinct words asked of one bank.

@@ -354,7 +354,7 @@ impl Machine {
         self.code.params.iter().zip(&self.params).filter_map(move |(param, bits)| {
             let name = param.name.as_str();
             Some(match param.ty {
-                Type::Pointer { to, access } => BoundArgument::Buffer {
+                Type::Pointer { to, access, .. } => BoundArgument::Buffer {
                     name,
                     of: to,
                     access,

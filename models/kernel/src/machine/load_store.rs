@@ -6,6 +6,7 @@ use crate::machine::execute::Executor;
 use crate::machine::fault::Fault;
 use crate::machine::memory::{CellAccess, POISON, Store, Target, word};
 use crate::machine::warp::{Access, AccessKind, Wide, lanes};
+use crate::typed_ast::Part;
 use crate::types::Scalar;
 
 /// A row of four bytes a lane, one lane after the other.
@@ -49,7 +50,7 @@ impl Executor<'_> {
     /// The row that all lanes reach one after the other, if they do.
     #[inline(always)]
     fn row(&self, at: Address, ty: Scalar) -> Option<Row> {
-        if self.warp.mask != u32::MAX || ty.bytes() != 4 || !at.uniform {
+        if self.warp.mask != u32::MAX || ty.bytes() != 4 || !at.uniform || at.part != Part::Whole {
             return None;
         }
         let (first, follow) = match at.index {
@@ -166,8 +167,9 @@ impl Executor<'_> {
         let mut global = [0_u64; WARP];
         let mut shared = [(0_usize, 0_u32); WARP];
         let (mut globals, mut shareds) = (0, 0);
+        let moved_bytes = if let Part::First(all) = at.part { all } else { bytes };
         for lane in lanes(self.warp.mask) {
-            let target = self.target(addresses[lane], bytes, kind, lane);
+            let target = self.target(addresses[lane], moved_bytes, kind, lane);
             match target {
                 Some(Target::Global { .. }) => {
                     global[globals] = addresses[lane];
@@ -185,18 +187,21 @@ impl Executor<'_> {
             }
             targets[lane] = target;
         }
+        if at.part == Part::Rest {
+            return targets;
+        }
         let mut total = Moved::default();
         if globals > 0 {
-            total = moved(&mut global[..globals], u64::from(bytes));
+            total = moved(&mut global[..globals], u64::from(moved_bytes));
             self.count(kind, pc, globals as u64, total);
         }
         let mut passes = 0;
         if shareds > 0 {
-            passes = replays(&shared[..shareds], bytes);
+            passes = replays(&shared[..shareds], moved_bytes);
             self.counts[pc].shared += 1;
             self.counts[pc].replays += passes;
         }
-        self.remember(kind, pc, bytes, addresses, total, passes);
+        self.remember(kind, pc, moved_bytes, addresses, total, passes);
         targets
     }
 

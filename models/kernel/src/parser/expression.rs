@@ -1,10 +1,11 @@
 //! Expressions, by the ranks of C.
 
-use crate::ast::{Expr, ExprKind, Infix, Unary, assignment, infix};
+use crate::ast::{Base, Expr, ExprKind, Infix, Unary, assignment, infix};
 use crate::diagnostic::Place;
 use crate::lexer::Token;
 use crate::parser::{Parsed, Parser, is_keyword, outside};
 use crate::typed_ast::{Operation, YieldedValue};
+use crate::types::Record;
 
 /// How high an expression may be: a sum of more terms than this is written as several.
 const HIGHEST: u32 = 250;
@@ -23,9 +24,9 @@ pub(super) fn boxed(place: Place, kind: ExprKind) -> Expr {
         | ExprKind::Comma(a, b)
         | ExprKind::Assign(_, a, b) => a.height.max(b.height),
         ExprKind::Conditional(a, b, c) => a.height.max(b.height).max(c.height),
-        ExprKind::Call(_, arguments) | ExprKind::Ignored(arguments) => {
-            arguments.iter().map(|a| a.height).max().unwrap_or(0)
-        }
+        ExprKind::Call(_, arguments)
+        | ExprKind::Make(_, arguments)
+        | ExprKind::Ignored(arguments) => arguments.iter().map(|a| a.height).max().unwrap_or(0),
         ExprKind::Integer { .. }
         | ExprKind::Float(_)
         | ExprKind::Double(_)
@@ -198,9 +199,15 @@ impl Parser {
                     let (member, _) = self.name("a member")?;
                     left = boxed(place, ExprKind::Member(Box::new(left), member));
                 }
-                "->" | "::" => {
-                    let message = "structures and namespaces are not part of this";
-                    return self.refuse(message, "pass an array for each field");
+                "->" => {
+                    self.advance();
+                    let (member, _) = self.name("a member")?;
+                    let inner = boxed(place, ExprKind::Unary(Unary::Dereference, Box::new(left)));
+                    left = boxed(place, ExprKind::Member(Box::new(inner), member));
+                }
+                "::" => {
+                    let message = "this namespace is not part of the language";
+                    return self.refuse(message, "leave it out, or write what it stands for");
                 }
                 _ => return Ok(left),
             }
@@ -215,7 +222,7 @@ impl Parser {
             Token::Double(value) => ExprKind::Double(value),
             Token::Name(name) => return self.named(name, place),
             Token::Text(_) if self.in_ignored => {
-                self.rewritten.insert(self.at, "1");
+                self.rewritten.insert(self.at, "1".into());
                 ExprKind::Bool(true)
             }
             Token::Text(_) => {
@@ -244,6 +251,11 @@ impl Parser {
         if self.at_type() {
             let ty = self.plain_type()?;
             let close = if self.is("{") { "}" } else { ")" };
+            if let (Base::Record(record), None, "(" | "{") = (ty.base, ty.pointer, self.mark()) {
+                self.advance();
+                let values = self.arguments(close)?;
+                return Ok(boxed(place, ExprKind::Make(record, values)));
+            }
             if !self.take("{") {
                 self.need("(", "the type")?;
             }
@@ -268,19 +280,32 @@ impl Parser {
                 if !self.take("(") {
                     return Ok(boxed(place, ExprKind::Name(name)));
                 }
-                let mut arguments = Vec::new();
-                while !self.is(")") {
-                    arguments.push(self.assignment()?);
-                    if !self.take(",") {
-                        break;
-                    }
-                }
-                self.need(")", "the arguments")?;
-                return Ok(boxed(place, ExprKind::Call(name, arguments)));
+                let arguments = self.arguments(")")?;
+                let record = name.strip_prefix("make_").and_then(Record::vector);
+                return Ok(boxed(
+                    place,
+                    match record {
+                        Some(record) => ExprKind::Make(record, arguments),
+                        None => ExprKind::Call(name, arguments),
+                    },
+                ));
             }
         };
         self.advance();
         Ok(boxed(place, kind))
+    }
+
+    /// Values between commas, and the bracket behind them.
+    pub(super) fn arguments(&mut self, close: &str) -> Parsed<Vec<Expr>> {
+        let mut arguments = Vec::new();
+        while !self.is(close) {
+            arguments.push(self.assignment()?);
+            if !self.take(",") {
+                break;
+            }
+        }
+        self.need(close, "the arguments")?;
+        Ok(arguments)
     }
 
     /// `static_cast<float>(x)` and its kin.
@@ -297,17 +322,17 @@ impl Parser {
 
     /// `printf` and `assert` print and stop nothing; what their arguments change is changed.
     fn ignored(&mut self, place: Place) -> Parsed<Expr> {
-        self.rewritten.insert(self.at, "(void)");
+        self.rewritten.insert(self.at, "(void)".into());
         self.advance();
         self.need("(", "the function's name")?;
         let mut arguments = Vec::new();
         let before = std::mem::replace(&mut self.in_ignored, true);
         while !self.is(")") {
             if let Token::Text(_) = self.token() {
-                self.rewritten.insert(self.at, "0");
+                self.rewritten.insert(self.at, "0".into());
                 self.advance();
                 while let Token::Text(_) = self.token() {
-                    self.rewritten.insert(self.at, "");
+                    self.rewritten.insert(self.at, "".into());
                     self.advance();
                 }
             } else {

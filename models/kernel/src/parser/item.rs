@@ -47,6 +47,10 @@ impl Parser {
                 "__managed__" => global = Some(Access::Mutable),
                 "__host__" | "static" | "inline" | "__forceinline__" | "__noinline__"
                 | "__inline__" => {}
+                "struct" if self.at_record() => return self.record(None),
+                "typedef" if *self.ahead(1) == Token::Name("struct".to_owned()) => {
+                    return self.type_alias();
+                }
                 "typedef" | "using" => return self.type_alias(),
                 "extern" => {
                     unit.constants.push(self.shared_declaration()?);

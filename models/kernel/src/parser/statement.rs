@@ -1,7 +1,8 @@
 //! Declarations and statements.
 
 use crate::ast::{
-    Declaration, Declarator, Expr, ExprKind, Initial, Statement, StatementKind, Storage, TypeName,
+    Base, Declaration, Declarator, Expr, ExprKind, Initial, Statement, StatementKind, Storage,
+    TypeName,
 };
 use crate::diagnostic::Place;
 use crate::lexer::Token;
@@ -37,10 +38,21 @@ impl Parser {
                 Some(Initial::List(self.list()?))
             } else if let "(" | "{" = self.mark() {
                 let close = if self.is("(") { ")" } else { "}" };
+                let is_record = matches!(ty.base, Base::Record(_)) && ty.pointer.is_none();
                 if close == ")" {
-                    self.rewritten.insert(self.at, "= (");
+                    let words = if is_record { "(" } else { "= (" };
+                    self.rewritten.insert(self.at, words.into());
                 }
                 self.advance();
+                if is_record {
+                    let list = self.arguments(close)?;
+                    let initial = Some(Initial::List(list));
+                    names.push(Declarator { name, place, ty, extents, initial });
+                    if self.take(",") {
+                        return self.refuse("declare these one by one", "");
+                    }
+                    break;
+                }
                 if self.is(close) {
                     // `int x{}` is 0.
                     let place = self.place();

@@ -43,6 +43,7 @@ impl Parser {
                 base: crate::ast::Base::Auto,
                 access: Access::Mutable,
                 pointer: None,
+                passing: crate::ast::Passing::Value,
             },
             extents: Vec::new(),
             initial: Some(Initial::Value(value)),

@@ -1,9 +1,9 @@
 //! Types as they are written, and names for them.
 
-use crate::ast::{Base, TypeName};
+use crate::ast::{Base, Passing, TypeName};
 use crate::lexer::Token;
 use crate::parser::{Parsed, Parser, Reported, TYPE_WORDS, is_in};
-use crate::types::{Access, Scalar};
+use crate::types::{Access, Record, Scalar};
 
 /// Names for types that the headers of C and CUDA declare, and what a text that needs no headers writes.
 const ALIASES: [(&str, &str, Scalar); 18] = [
@@ -29,7 +29,7 @@ const ALIASES: [(&str, &str, Scalar); 18] = [
 
 impl Parser {
     pub(super) fn at_type(&self) -> bool {
-        matches!(self.token(), Token::Name(name) if is_in(TYPE_WORDS, name) || self.alias(name).is_some())
+        matches!(self.token(), Token::Name(name) if name == "struct" || is_in(TYPE_WORDS, name) || self.alias(name).is_some())
     }
 
     /// A type's words, without a star.
@@ -44,6 +44,7 @@ impl Parser {
                 "const" | "constexpr" => access = Access::Constant,
                 // Every access reaches memory here anyway.
                 "volatile" | "register" | "typename" => {}
+                "struct" if words.is_empty() && named.is_none() => {}
                 "__align__" | "alignas" => {
                     self.alignment()?;
                     continue;
@@ -104,7 +105,7 @@ impl Parser {
                 return Err(Reported);
             }
         };
-        Ok(TypeName { base, access, pointer: None })
+        Ok(TypeName { base, access, pointer: None, passing: Passing::Value })
     }
 
     pub(super) fn whole_type(&mut self) -> Parsed<TypeName> {
@@ -115,8 +116,13 @@ impl Parser {
     /// Stars and what may stand behind them.
     pub(super) fn stars(&mut self, mut ty: TypeName) -> Parsed<TypeName> {
         while self.is("*") || self.is("&") || self.is("&&") {
+            if self.take("&") {
+                ty.passing = Passing::Reference;
+                return Ok(ty);
+            }
             if !self.is("*") {
-                return self.refuse("references are not part of this", "pass a pointer: float *x");
+                let message = "references to what is about to end are not part of this";
+                return self.refuse(message, "write one &");
             }
             if ty.pointer.is_some() {
                 return self.refuse(
@@ -142,23 +148,27 @@ impl Parser {
     fn lengthen(&mut self, from: usize) {
         let is_long = |at: &usize| self.tokens[*at].token == Token::Name("long".to_owned());
         let at = (from..self.at).find(is_long);
-        self.rewritten.extend(at.map(|at| (at, "long long")));
+        self.rewritten.extend(at.map(|at| (at, "long long".into())));
     }
 
     /// What a name for a type stands for.
     fn alias(&self, name: &str) -> Option<TypeName> {
-        let known = |ty: Scalar| TypeName {
-            base: Base::Scalar(ty),
+        let known = |base: Base| TypeName {
+            base,
             access: Access::Mutable,
             pointer: None,
+            passing: Passing::Value,
         };
         self.types.get(name).copied().or_else(|| {
             // A variable may have such a name, as `half` and `uint` do in texts without these types.
             if self.declared.contains_key(name) {
                 return None;
             }
+            if let Some(record) = Record::vector(name) {
+                return Some(known(Base::Record(record)));
+            }
             let (.., scalar) = ALIASES.iter().find(|(own, ..)| *own == name)?;
-            Some(known(*scalar))
+            Some(known(Base::Scalar(*scalar)))
         })
     }
 
@@ -169,7 +179,7 @@ impl Parser {
             return;
         }
         if let Some((_, words, _)) = ALIASES.iter().find(|(own, ..)| own == name) {
-            self.rewritten.insert(self.at, words);
+            self.rewritten.insert(self.at, (*words).into());
         }
     }
 
@@ -177,6 +187,9 @@ impl Parser {
     pub(super) fn type_alias(&mut self) -> Parsed<()> {
         let is_using = self.is_name("using");
         self.advance();
+        if self.is_name("struct") && self.at_record() {
+            return self.record(Some(()));
+        }
         let (name, ty) = if is_using {
             let (name, _) = self.name("a type")?;
             self.need("=", "the name")?;

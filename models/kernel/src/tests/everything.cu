@@ -6,6 +6,7 @@ __device__ float dot(const float *a, const float *b, int n, int stride) {
   return s;
 }
 typedef unsigned int word;
+struct Cell { float at, by[2]; };
 static __host__ __device__ __forceinline__ uint32_t times(word x, int by = 2) { return x * by; }
 __device__ void add(int *counter, int by) { atomicAdd(counter, by); }
 __device__ int where() { return blockIdx.x * blockDim.x + threadIdx.x; }
@@ -40,5 +41,8 @@ __global__ void all(float *out, const float *a, const float *b, int *hist, unsig
   out[2] = v + rsqrtf(f) + fmaxf(v, f) + powf(f, 2.0f) + roundf(f) + fabsf(-f) + min(i, 3) + max(u[0], 2u) + fmaf(f, f, f);
   switch (k) { case 0: j = 'a'; break; default: j = static_cast<int>(sizeof v); }
   printf("%d\n", j); auto w = times(j); uint l(w); if (l > INT_MAX) out[4] = -INFINITY;
+  float4 q4 = reinterpret_cast<const float4 *>(a)[i], r4 = make_float4(f, q4.x, q4.w, 1.0f);
+  Cell cell = {f, 1.0f, 2.0f}, other; other = cell; other.by[1] += r4.y; r4 = q4;
+  reinterpret_cast<float4 *>(out)[i + 1] = r4; out[5] = other.by[i & 1] + cell.at;
   out[3] = isnan(f) ? 1.0f / 0.0f : 3;
 }

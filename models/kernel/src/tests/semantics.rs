@@ -196,6 +196,9 @@ fn text_written_from_the_tokens_is_the_same_program() {
     texts.push(
         "\\\n__device__ float max(float a, int b) { return a; } __global__ void x(float *x, int linux) {\n/*\n*/ x[threadIdx.x] = max(0x7fffffffu, linux) + 1e-45f + 1e16 + 017ll; }".into(),
     );
+    texts.push(
+        "typedef struct P { float x; int n; } P; struct Q { P p; float y; }; __device__ P half(const P p, float &y) { y = p.n; P r = p; r.x /= 2; return r; } __global__ void k(P *x, Q *q) { P n = half(x[0], q->y); x[1] = n; q->p = x[threadIdx.x]; }".into(),
+    );
     // The kernels of the course stand in texts of TOML; those that a learner is to mend may not read.
     let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lessons/library/gpu");
     for lesson in std::fs::read_dir(library).expect("a folder").flatten() {
@@ -256,4 +259,43 @@ fn variables_outside_of_functions_keep_their_values() {
     let wgsl = Kernel::parse("k.cu", text).expect("a kernel").wgsl(target).expect("WGSL");
     let names: Vec<&str> = wgsl.buffers.iter().map(|buffer| buffer.name.as_str()).collect();
     assert_eq!(names, ["o", "w", "n", "sum"]);
+}
+
+#[test]
+fn records_are_passed_by_value_and_by_reference() {
+    let text = "struct P { float x; int n; double d; }; struct Q { P p; int3 at; };
+        __device__ P twice(P p, int &calls) { calls++; p.x *= 2; p.n += 1; p.d = p.x + p.n; return p; }
+        __device__ float length(const float2 &v) { return sqrtf(v.x * v.x + v.y * v.y); }
+        __device__ void swap(float &a, float &b) { float t = a; a = b; b = t; }
+        __global__ void k(float *o) {
+            int calls = 0; P p = {1.5f, 3, 0.25}; P q = twice(twice(p, calls), calls);
+            Q w; w.p = q; w.at = make_int3(4, 5, 6); Q v = w;
+            o[0] = q.x; o[1] = q.n; o[2] = q.d; o[3] = p.x; o[4] = calls; o[5] = v.p.d + v.at.z; o[6] = sizeof(Q);
+            o[7] = length(make_float2(3.0f, 4.0f)); swap(o[7], o[0]);
+        }";
+    let machine = ran(text, Launch::line(1, 1), &[poison(8)]);
+    assert_eq!(all(&machine, "o"), [5.0, 5.0, 11.0, 1.5, 2.0, 17.0, 32.0, 6.0]);
+    assert!(machine.findings().is_clean(), "{:?}", machine.findings().listed());
+}
+
+#[test]
+fn a_vector_is_moved_by_one_access() {
+    let text = "__global__ void k(const float4 *a, float4 *o) { o[threadIdx.x] = a[threadIdx.x]; }";
+    let input = Argument::Buffer(Values::Float((0..128_u8).map(f32::from).collect()));
+    let machine = ran(text, Launch::line(1, 32), &[input, poison(128)]);
+    let totals = machine.totals();
+    for traffic in [totals.load, totals.store] {
+        assert_eq!((traffic.accesses, traffic.elements, traffic.sectors), (1, 32, 16));
+        assert_eq!(traffic.used, 512);
+    }
+    assert!(all(&machine, "o").into_iter().eq((0..128_u8).map(f64::from)));
+    // Aligned as on hardware: a float4 at a multiple of 4 bytes that is none of 16.
+    let text = "__global__ void k(float *o) { *(float4 *)(o + 1) = make_float4(1, 2, 3, 4); }";
+    let machine = ran(text, Launch::line(1, 1), &[poison(8)]);
+    assert_eq!(machine.findings().count(Fault::Misaligned), 1);
+    // Four passes of eight lanes each are no conflict.
+    let text = "__global__ void k(float *o) { __shared__ float4 s[32]; int t = threadIdx.x;
+        s[t] = make_float4(t, t, t, t); __syncthreads(); o[t] = s[31 - t].w; }";
+    let machine = ran(text, Launch::line(1, 32), &[poison(32)]);
+    assert_eq!(all(&machine, "o")[..3], [31.0, 30.0, 29.0]);
 }

@@ -44,6 +44,8 @@ impl Writer<'_, '_> {
                 self.value(expr)?;
             }
             (Kind::Convert(inner), Type::Void) => self.effect(inner)?,
+            // The address of a record that was copied.
+            (_, Type::Array { .. }) if !expr.has_effect() => {}
             (_, _) => {
                 let value = self.value(expr)?;
                 self.line(&format!("_ = {};", value.text));
@@ -117,7 +119,11 @@ impl Writer<'_, '_> {
                 "the distance of two addresses has 64 bits, and WGSL's whole numbers 32",
                 "keep indices, and subtract those",
             ),
-            Kind::Shared(_) | Kind::Global(_) | Kind::Local(_) | Kind::Offset(..) => {
+            Kind::Shared(_)
+            | Kind::Global(_)
+            | Kind::Local(_)
+            | Kind::Together(..)
+            | Kind::Offset(..) => {
                 refuse(place, "an address is used as a value, and WGSL has none", "keep an index")
             }
             Kind::Barrier | Kind::WarpBarrier(_) => refuse(place, "a barrier has no value", ""),

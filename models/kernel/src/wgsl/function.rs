@@ -173,7 +173,9 @@ fn root(expr: &Expr, roots: &[Option<Root>], own: usize) -> Option<Root> {
         Some(Root::Buffer(own + index))
     } else if let Kind::Local(index) = expr.kind {
         Some(Root::Local(index))
-    } else if let Kind::Offset(inner, _) | Kind::Comma(_, inner) = &expr.kind {
+    } else if let Kind::Offset(inner, _) | Kind::Comma(_, inner) | Kind::Together(_, inner) =
+        &expr.kind
+    {
         root(inner, roots, own)
     } else if let Kind::Conditional(_, yes, no) = &expr.kind {
         root(yes, roots, own).or_else(|| root(no, roots, own))

@@ -53,6 +53,9 @@ impl Writer<'_, '_> {
             };
             return Ok((root, at));
         }
+        if let Kind::Together(_, inner) = &expr.kind {
+            return self.pointer(inner);
+        }
         if let Kind::Comma(left, right) = &expr.kind {
             self.effect(left)?;
             return self.pointer(right);

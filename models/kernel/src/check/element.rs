@@ -1,0 +1,107 @@
+//! Elements of arrays, and addresses.
+
+use crate::ast;
+use crate::ast::ExprKind;
+use crate::check::fold::{arithmetic, converted, loaded, scaled};
+use crate::check::{Checked, Checker, Meaning};
+use crate::diagnostic::Place;
+use crate::typed_ast::{Expr, Kind, Operation};
+use crate::types::{Access, Extents, Type};
+
+impl Checker<'_> {
+    /// The address of an element: `a[i]`, also of a row of an array of arrays.
+    pub(super) fn element(&mut self, expr: &ast::Expr) -> Checked<Expr> {
+        let ExprKind::Index(base, index) = &expr.kind else { return self.value(expr) };
+        let place = expr.place;
+        // A row of an array of arrays stays an address; what is a number already has no elements.
+        let base = if let ExprKind::Index(..) = &base.kind {
+            self.element(base).map(loaded)
+        } else {
+            self.expr(base)
+        };
+        let index = self.value(index);
+        let (base, index) = (base?, index?);
+        let Some(scalar) = index.ty.scalar().filter(|scalar| !scalar.is_real()) else {
+            let message = format!("an index is a whole number, this is a {}", index.ty);
+            return self.refuse(index.place, message, "write (int)x");
+        };
+        let index = converted(index, scalar, scalar.promote());
+        match base.ty {
+            Type::Pointer { to, access, record } => {
+                let numbers = self.numbers(base.ty);
+                let index = scaled(index, i64::from(numbers), scalar.promote(), place);
+                let ty = match record {
+                    None => base.ty,
+                    Some(record) => Type::Array {
+                        of: to,
+                        extents: Extents::new(&[]).of_records(record, numbers),
+                        access,
+                    },
+                };
+                Ok(Expr { place, ty, kind: Kind::Offset(Box::new(base), Box::new(index)) })
+            }
+            Type::Array { extents, .. } if extents.dimensions() == 0 => {
+                self.refuse(place, format!("a {} has no elements", base.ty), "write .x")
+            }
+            Type::Array { of, extents, access } => {
+                let inner = extents.inner();
+                let stride = inner.elements() as i64;
+                let scalar = scalar.promote();
+                let index = scaled(index, stride, scalar, place);
+                // The rows chosen so far and this one are one sum, so that there is one address.
+                let (base, index) = if let Kind::Offset(first, before) = base.kind {
+                    let one = before.ty.scalar().unwrap_or(scalar);
+                    let ty = one.common_type(scalar);
+                    let before = converted(*before, one, ty);
+                    let index = converted(index, scalar, ty);
+                    let sum = arithmetic(Operation::Add, ty, before, index, place);
+                    (*first, sum)
+                } else {
+                    let ty = Type::pointer(of, access);
+                    (Expr { ty, ..base }, index)
+                };
+                let ty = if inner.list().is_empty() {
+                    Type::pointer(of, access)
+                } else {
+                    Type::Array { of, extents: inner, access }
+                };
+                Ok(Expr { place, ty, kind: Kind::Offset(Box::new(base), Box::new(index)) })
+            }
+            ty @ (Type::Void | Type::Scalar(_)) => self.refuse(
+                place,
+                format!("a {ty} has no elements"),
+                "only arrays and pointers are indexed",
+            ),
+        }
+    }
+
+    pub(super) fn address(&mut self, operand: &ast::Expr, place: Place) -> Checked<Expr> {
+        if let ExprKind::Name(name) = &operand.kind
+            && let Some(Meaning::Variable(index)) = self.meaning(name)
+            && let Type::Scalar(to) = self.variables[index].ty
+        {
+            self.variables[index].in_memory = true;
+            return Ok(Expr {
+                place,
+                ty: Type::pointer(to, Access::Mutable),
+                kind: Kind::Local(index),
+            });
+        }
+        let element = if let ExprKind::Index(..) = &operand.kind {
+            self.element(operand)?
+        } else {
+            self.expr(operand)?
+        };
+        if let Kind::Load(address) = element.kind {
+            return Ok(Expr { place, ..*address });
+        }
+        if let (Some(_), Type::Array { of, extents, access }) = (element.ty.record(), element.ty) {
+            let ty = Type::Pointer { to: of, access, record: extents.record() };
+            return Ok(Expr { place, ty, ..element });
+        }
+        if let (Type::Pointer { .. }, Kind::Offset(..)) = (element.ty, &element.kind) {
+            return Ok(Expr { place, ..element });
+        }
+        self.refuse(place, "this has no address", "'&' takes a variable or an element")
+    }
+}

@@ -1,0 +1,208 @@
+//! How arguments are passed: values, references, and records, which a function copies or gives back by their address.
+
+use crate::ast;
+use crate::ast::{Declarator, Initial, Passing, Role};
+use crate::check::record::{access, duplicate, sequence};
+use crate::check::{Checked, Checker, Meaning, Reported};
+use crate::diagnostic::Place;
+use crate::typed_ast::{Expr, Index, Kind, Stmt, StmtKind, Target};
+use crate::types::{Access, Extents, Record, Scalar, Type};
+
+/// How a function takes its arguments, and the record that it gives.
+#[derive(Clone, Debug)]
+pub(super) struct Signature {
+    pub(super) passing: Vec<Passed>,
+    pub(super) gives: Option<Record>,
+}
+
+/// An argument: its variable, and what a call hands over.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Passed {
+    Value,
+    /// The address of a record that the function copies.
+    Record {
+        of: Index,
+    },
+    /// An address; of a constant reference that of a copy, if need be.
+    Reference(Access),
+}
+
+impl Checker<'_> {
+    /// `float &x = a[i];`
+    pub(super) fn reference(&mut self, name: &Declarator) -> Checked<StmtKind> {
+        let place = name.place;
+        let Some(Initial::Value(value)) = &name.initial else {
+            let message = format!("the reference '{}' stands for nothing", name.name);
+            return self.refuse(place, message, "write = and what it stands for");
+        };
+        let address = self.address(value, place)?;
+        let ty = if name.ty.base == ast::Base::Auto {
+            address.ty
+        } else {
+            self.referred(name.ty, place)?
+        };
+        let address = self.convert(address, ty)?;
+        let index = self.variable(&name.name, place, ty);
+        self.variables[index].has_value = true;
+        self.declare(&name.name, place, Meaning::Reference(index));
+        Ok(StmtKind::Declare(index, Some(address)))
+    }
+
+    /// The address that a reference is.
+    fn referred(&mut self, ty: ast::TypeName, place: Place) -> Checked<Type> {
+        if ty.pointer.is_some() {
+            let message = "references to pointers are not part of this";
+            return self.refuse(place, message, "return the pointer, or pass an index");
+        }
+        let pointer = Some(Access::Mutable);
+        self.type_of(ast::TypeName { passing: Passing::Value, pointer, ..ty }, place, "a reference")
+    }
+
+    /// Declares an argument.
+    pub(super) fn param(&mut self, param: &ast::Param, role: Role) -> Checked<Passed> {
+        let place = param.place;
+        if param.ty.passing == Passing::Reference {
+            let ty = self.referred(param.ty, place)?;
+            if role == Role::Kernel {
+                return self.refuse(place, "a kernel takes no references", "pass a pointer");
+            }
+            let index = self.variable(&param.name, place, ty);
+            self.declare(&param.name, place, Meaning::Reference(index));
+            return Ok(Passed::Reference(access(ty)));
+        }
+        let ty = self.type_of(param.ty, place, "an argument")?;
+        if ty == Type::Void {
+            let message = format!("'{}' has no type", param.name);
+            return self.refuse(place, message, "void is no argument's type");
+        }
+        let Some(record) = ty.record() else {
+            let index = self.variable(&param.name, place, ty);
+            self.declare(&param.name, place, Meaning::Variable(index));
+            return Ok(Passed::Value);
+        };
+        if role == Role::Kernel {
+            let message = format!("a kernel takes no {ty} by value here");
+            return self.refuse(place, message, "pass its numbers one by one, or a pointer to it");
+        }
+        let to = ty.element().unwrap_or(Scalar::Int);
+        let pointer = Type::Pointer { to, access: Access::Constant, record: Some(record) };
+        let of = self.variable(&param.name, place, pointer);
+        self.declare(&param.name, place, Meaning::Variable(of));
+        Ok(Passed::Record { of })
+    }
+
+    /// Copies records that were passed, so that a function changes its own.
+    pub(super) fn copied_params(&mut self, passing: &[Passed]) -> Vec<Stmt> {
+        if let (Some(record), Some(to)) = (self.result.record(), self.result.element()) {
+            let ty = Type::Pointer { to, access: Access::Mutable, record: Some(record) };
+            self.gives = Some(self.variable("result", Place::default(), ty));
+        }
+        let mut body = Vec::new();
+        for passed in passing {
+            let Passed::Record { of } = *passed else { continue };
+            let (name, place) = (self.variables[of].name.clone(), self.variables[of].place);
+            let ty = self.variables[of].ty;
+            let value = self.at(Expr { place, ty, kind: Kind::Variable(of) });
+            let Type::Array { of: unit, extents, .. } = value.ty else { continue };
+            let ty = Type::Array { of: unit, extents, access: Access::Mutable };
+            let own = self.variable(&name, place, ty);
+            body.push(Stmt { place, kind: StmtKind::Declare(own, None) });
+            if let Ok(kind) = self.kept_in(own, value, place) {
+                body.push(Stmt { place, kind });
+            }
+            if let Some(scope) = self.scopes.last_mut() {
+                scope.insert(name, Meaning::Variable(own));
+            }
+        }
+        body
+    }
+
+    /// `return v;` in a function that gives a record.
+    pub(super) fn given_record(&mut self, value: &ast::Expr, place: Place) -> Checked<Expr> {
+        let value = self.value(value)?;
+        let Some(index) = self.gives else { return Err(Reported) };
+        let ty = self.variables[index].ty;
+        let target = self.at(Expr { place, ty, kind: Kind::Variable(index) });
+        self.copied(target, value, place)
+    }
+
+    /// A call of a function that gives a record, which then lies in a variable here.
+    pub(super) fn called_into(
+        &mut self,
+        function: Index,
+        mut values: Vec<Expr>,
+        record: Record,
+        place: Place,
+    ) -> Checked<Expr> {
+        let info = self.record(record, place)?;
+        let extents = Extents::new(&[]).of_records(record, info.numbers);
+        let (of, access) = (info.unit, Access::Mutable);
+        let ty = Type::Array { of, extents, access };
+        let kept = self.hidden("result", ty, place);
+        let pointer = Type::Pointer { to: of, access, record: Some(record) };
+        values.push(Expr { place, ty: pointer, kind: Kind::Local(kept) });
+        let call = Expr { place, ty: Type::Void, kind: Kind::Call(function, values) };
+        Ok(sequence(vec![call], Expr { place, ty, kind: Kind::Local(kept) }))
+    }
+
+    /// What a call hands over for an argument that is no plain value.
+    pub(super) fn passed(
+        &mut self,
+        argument: &ast::Expr,
+        passed: Passed,
+        ty: Type,
+    ) -> Checked<Expr> {
+        let place = argument.place;
+        let address = match passed {
+            Passed::Value => {
+                let value = self.value(argument)?;
+                return self.convert(value, ty);
+            }
+            Passed::Record { .. } => {
+                let value = self.value(argument)?;
+                if value.ty.record().is_none() {
+                    let message = format!("a {} is no {ty} without its star", value.ty);
+                    return self.refuse(place, message, "");
+                }
+                Expr {
+                    ty: Type::Pointer {
+                        to: value.ty.element().unwrap_or(Scalar::Int),
+                        access: Access::Constant,
+                        record: value.ty.record(),
+                    },
+                    ..value
+                }
+            }
+            Passed::Reference(Access::Constant) if !is_place(argument) => {
+                let value = self.value(argument)?;
+                let Type::Pointer { to, record, .. } = ty else { return Err(Reported) };
+                if record.is_some() {
+                    let ty =
+                        Type::Pointer { to, access: Access::Constant, record: value.ty.record() };
+                    Expr { ty, ..value }
+                } else {
+                    let value = self.convert(value, Type::Scalar(to))?;
+                    let kept = self.hidden("value", Type::Scalar(to), place);
+                    self.variables[kept].in_memory = true;
+                    let local = Expr {
+                        place,
+                        ty: Type::pointer(to, Access::Mutable),
+                        kind: Kind::Local(kept),
+                    };
+                    let target = Target::Memory(Box::new(duplicate(&local)));
+                    let kind = Kind::Assign(target, Box::new(value));
+                    let assign = Expr { place, ty: Type::Scalar(to), kind };
+                    sequence(vec![assign], local)
+                }
+            }
+            Passed::Reference(_) => self.address(argument, place)?,
+        };
+        self.convert(address, ty)
+    }
+}
+
+/// Whether something has an address.
+fn is_place(expr: &ast::Expr) -> bool {
+    use ast::ExprKind::{Index, Member, Name, Unary};
+    matches!(expr.kind, Name(_) | Index(..) | Member(..) | Unary(ast::Unary::Dereference, _))
+}

@@ -1,0 +1,77 @@
+//! Structures of numbers.
+
+use crate::ast::{Base, Passing, RecordDeclaration, TypeName};
+use crate::lexer::Token;
+use crate::parser::{Parsed, Parser};
+use crate::types::{Access, Record};
+
+/// Structures that a text may declare.
+const MOST: usize = 100;
+
+impl Parser {
+    /// Whether a structure is declared here, and not only named.
+    pub(super) fn at_record(&self) -> bool {
+        (1..8)
+            .take_while(|by| !matches!(self.ahead(*by), Token::Mark(";" | "*" | "&")))
+            .any(|by| *self.ahead(by) == Token::Mark("{"))
+    }
+
+    /// `struct P { float x, y; };`, or behind `typedef` with its name at the end.
+    pub(super) fn record(&mut self, typedef: Option<()>) -> Parsed<()> {
+        let place = self.place();
+        self.advance();
+        self.alignment()?;
+        let mut names = Vec::new();
+        if !self.is("{") {
+            names.push(self.name("a structure")?.0);
+        }
+        if self.records.len() >= MOST {
+            return self.refuse(format!("more than {MOST} structures"), "leave some of them out");
+        }
+        let record = Record::declared(self.records.len());
+        let first = self.position();
+        self.need("{", "the structure's name")?;
+        let mut fields = Vec::new();
+        while !self.take("}") {
+            if let Token::Name(word) = self.token()
+                && ["__device__", "__host__", "public", "private", "operator", "template"]
+                    .contains(&word.as_str())
+            {
+                let message = "member functions and access words are not part of this";
+                return self.refuse(message, "keep the numbers, and write a __device__ function");
+            }
+            let plain = self.plain_type()?;
+            let ty = self.stars(plain)?;
+            let (name, place) = self.name("a field")?;
+            if self.is("(") {
+                let message = "member functions are not part of this";
+                return self
+                    .refuse(message, "write a __device__ function that takes the structure");
+            }
+            fields.extend(self.declarators(plain, ty, name, place)?);
+        }
+        // A field keeps its name for a second compiler, as it does behind a point.
+        for at in first..self.position() {
+            if let Some(Token::Name(name)) = self.tokens.get(at).map(|lexeme| &lexeme.token)
+                && fields.iter().any(|field| field.name == *name)
+            {
+                self.rewritten.insert(at, name.clone().into());
+            }
+        }
+        self.alignment()?;
+        if typedef.is_some() {
+            names.push(self.name("a structure")?.0);
+        }
+        self.need(";", "the structure")?;
+        let ty = TypeName {
+            base: Base::Record(record),
+            access: Access::Mutable,
+            pointer: None,
+            passing: Passing::Value,
+        };
+        let name = names.last().cloned().unwrap_or_default();
+        self.types.extend(names.into_iter().map(|name| (name, ty)));
+        self.records.push(RecordDeclaration { name, place, fields });
+        Ok(())
+    }
+}
