@@ -1,6 +1,7 @@
 //! The lab `kernel`: one launch, whether it is right, what went wrong, and what it cost.
 
 mod arguments;
+mod cost;
 mod device;
 pub(crate) mod network;
 mod panels;
@@ -8,6 +9,7 @@ mod proof;
 mod scoreboard;
 
 use crate::examples::{Example, Sizes};
+use crate::lab::cost::Cost;
 use crate::lab::device::Execution;
 use crate::lab::network::{BufferRoles, PluggedKernel};
 use crate::machine::CellState;
@@ -366,6 +368,9 @@ fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &[String]) {
     run.scalar("moved_bytes", moved as i64);
     run.scalar("intensity", flops as f64 / moved.max(1) as f64);
     run.scalar("shared_bytes_per_block", i64::from(machine.shared_bytes()));
+    let cost = Cost::of(&totals, &job.launch);
+    run.scalar("modelled_cycles", cost.cycles as i64);
+    run.scalar("limited_by", cost.bound.to_string());
     if job.example.is_none() {
         let names: Vec<String> = machine.buffers().map(|(name, ..)| name.to_owned()).collect();
         for name in names {

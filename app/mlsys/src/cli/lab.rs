@@ -21,6 +21,9 @@ pub struct Lab {
     /// Give a parameter a value, over the preset's; may be given again
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
+    /// Run the lab once with each of these texts as its source, and print what they cost side by side
+    #[arg(long, value_name = "FILE", num_args = 2.., conflicts_with = "save_weights")]
+    pub compare: Vec<PathBuf>,
     /// Read data files, such as MNIST's, from this folder
     #[arg(long, value_name = "FOLDER")]
     pub data_dir: Option<PathBuf>,

@@ -1,5 +1,7 @@
 //! `mlsys lab`: one lab run and printed, or labs listed and explained.
 
+mod compare;
+
 use std::collections::BTreeMap;
 
 use mlsys_lab::control::Limits;
@@ -57,6 +59,9 @@ fn run_one(kind: &str, options: &cli::Lab, context: &mut Context<'_>) -> Result<
         options.load_weights.as_deref(),
         options.save_weights.as_deref(),
     );
+    if !options.compare.is_empty() {
+        return compare::run(lab, &given, options, context);
+    }
     let resolve = |given: &Settings| {
         Params::resolve(schema, given, Tables::builtin(), options.machine.seed)
             .map_err(|errors| settings::failure(kind, &errors))

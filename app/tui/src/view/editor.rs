@@ -1,5 +1,6 @@
 //! A kernel being written: its text with line numbers and what is wrong in it, and below it what its run has said.
 
+mod cost;
 mod text;
 
 use mlsys_lesson::{Block, CaseResult};
@@ -241,6 +242,9 @@ impl Strip<'_> {
         let state = page.labs.get(place).map(|lab| &lab.run.state);
         if let Some(RunStatus::Failed(reason)) = state {
             self.say(glyphs.wrong, reason, theme.bad);
+        }
+        if let Some(cost) = page.labs.get(place).and_then(|lab| cost::line(app, page, lab)) {
+            self.say(glyphs.arrow, &cost, theme.text);
         }
     }
 }

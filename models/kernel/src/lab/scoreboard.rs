@@ -15,6 +15,11 @@ use std::collections::BTreeMap;
 /// Steps that are looked at: what one can read in a picture.
 const STEPS: usize = 4096;
 
+/// Cycles from an instruction to the next that needs its result.
+pub(super) const ARITHMETIC: u64 = 4;
+pub(super) const SHARED: u64 = 19;
+pub(super) const GLOBAL: u64 = 400;
+
 const WARPS: usize = 32;
 
 const SCHEDULERS: usize = 4;
@@ -50,9 +55,9 @@ impl Wait {
     /// Cycles from its issue to the next instruction of the warp.
     fn cycles(self) -> u64 {
         match self {
-            Self::Result => 4,
-            Self::Shared(passes) => 19 + passes,
-            Self::Memory => 400,
+            Self::Result => ARITHMETIC,
+            Self::Shared(passes) => SHARED + passes,
+            Self::Memory => GLOBAL,
             // The others decide.
             Self::Barrier => 1,
         }

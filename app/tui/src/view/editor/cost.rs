@@ -1,0 +1,104 @@
+//! What a kernel's run cost, compared with the run before it and the best right one of the session.
+
+use mlsys_lab::{RunData, Value};
+
+use crate::state::{App, LabState, Page, RunStatus};
+
+/// The cost of a lab's run that has ended; none if the lab runs no kernel.
+pub(super) fn line(app: &App, page: &Page, lab: &LabState) -> Option<String> {
+    if lab.run.state != RunStatus::Finished {
+        return None;
+    }
+    let set = lab.run.begun_params.as_ref()?;
+    let lesson = page.lesson.front.id.as_str();
+    // Costs of another launch, or on other arguments, are no better or worse.
+    let earlier = app.session.finished.all.iter().filter(|one| {
+        one.lesson.as_deref() == Some(lesson)
+            && one.lab == lab.id
+            && one.schema.kind == lab.schema.kind
+            && one
+                .params
+                .iter()
+                .all(|(name, value)| name == "source" || set.get(name) == Some(value))
+    });
+    compared(&lab.run.data, earlier.map(|one| &one.data))
+}
+
+fn compared<'a>(now: &RunData, earlier: impl Iterator<Item = &'a RunData>) -> Option<String> {
+    let cycles = count(now, "modelled_cycles")?;
+    let sectors = count(now, "global_load_sectors")? + count(now, "global_store_sectors")?;
+    let bound = now.metric("limited_by")?;
+    let mut line = format!(
+        "{} instructions, {sectors} sectors, {} bank replays; modelled: {cycles} cycles, limited by {bound}",
+        count(now, "warp_instructions")?,
+        count(now, "bank_replays")?,
+    );
+    let earlier: Vec<&RunData> = earlier.collect();
+    if let Some(last) = earlier.last().and_then(|last| count(last, "modelled_cycles")) {
+        line += &match cycles - last {
+            0 => "; as before".to_owned(),
+            more @ 1.. => format!("; {more} more than before"),
+            fewer => format!("; {} fewer than before", -fewer),
+        };
+    }
+    let right = earlier.iter().filter(|one| one.metric("correct") == Some(Value::Bool(true)));
+    if let Some(best) = right.filter_map(|one| count(one, "modelled_cycles")).min() {
+        line += &format!(", best {best}");
+    }
+    if now.metric("correct") == Some(Value::Bool(false)) {
+        line += "; the result is wrong";
+    }
+    Some(line)
+}
+
+fn count(data: &RunData, name: &str) -> Option<i64> {
+    match data.metric(name)? {
+        Value::Int(count) => Some(count),
+        Value::Bool(_) | Value::Float(_) | Value::Text(_) | Value::Array(_) | Value::Table(_) => {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mlsys_lab::report::{Report, Sink};
+
+    use super::*;
+
+    fn run(cycles: i64, correct: bool) -> RunData {
+        let mut data = RunData::default();
+        let mut scalar = |name: &str, value: Value| {
+            data.report(Report::Scalar { name: name.into(), value });
+        };
+        for name in
+            ["global_load_sectors", "global_store_sectors", "warp_instructions", "bank_replays"]
+        {
+            scalar(name, Value::Int(7));
+        }
+        scalar("modelled_cycles", Value::Int(cycles));
+        scalar("limited_by", Value::Text("latency".to_owned()));
+        scalar("correct", Value::Bool(correct));
+        data
+    }
+
+    #[test]
+    fn a_run_is_compared_with_the_last_and_the_best_right_one() {
+        let said =
+            "7 instructions, 14 sectors, 7 bank replays; modelled: 436 cycles, limited by latency";
+        for (now, earlier, end) in [
+            (run(436, true), vec![], ""),
+            (run(436, false), vec![], "; the result is wrong"),
+            (run(436, true), vec![run(436, true)], "; as before, best 436"),
+            (
+                run(436, true),
+                vec![run(400, true), run(300, false), run(500, true)],
+                "; 64 fewer than before, best 400",
+            ),
+            (run(436, true), vec![run(430, false)], "; 6 more than before"),
+        ] {
+            assert_eq!(compared(&now, earlier.iter()), Some(format!("{said}{end}")));
+        }
+        assert_eq!(compared(&RunData::default(), [].into_iter()), None);
+    }
+}
