@@ -1,4 +1,5 @@
 //! Writing a kernel: typing, errors, tests, what is kept, and what a lab does with it.
+use mlsys_lab::report::Report;
 use mlsys_lesson::Event;
 use mlsys_run::storage::Draft;
 
@@ -233,4 +234,32 @@ fn a_kernel_looks_as_it_did() {
         test(&mut bench);
         bench.follow(&[("", "looks: kernel-tested")]);
     }
+}
+
+#[test]
+fn a_changed_kernel_costs_more_or_less_than_before() {
+    let mut bench = bench((120, 40));
+    bench.keys("p\tt");
+    let mut run = |cycles: i64| {
+        let names =
+            ["warp_instructions", "global_load_sectors", "global_store_sectors", "bank_replays"];
+        let mut reports: Vec<Report> =
+            names.map(|name| Report::Scalar { name: name.into(), value: 7_i64.into() }).into();
+        reports.push(Report::Scalar { name: "modelled_cycles".into(), value: cycles.into() });
+        reports.push(Report::Scalar { name: "limited_by".into(), value: "latency".into() });
+        reports.push(Report::Scalar { name: "correct".into(), value: true.into() });
+        bench.report(reports, 10);
+        bench.end(mlsys_run::outcome::Outcome::Finished);
+        // The left side, as one line.
+        let screen = bench.screen();
+        let left = screen.lines().map(|line| line.chars().take(54).collect::<String>());
+        let line = left.collect::<Vec<_>>().join(" ");
+        let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(line.contains(&format!("{cycles} cycles, limited by latency")), "{line}");
+        press(&mut bench, &[Key::Char('\n'), Key::Ctrl('s')]);
+        line
+    };
+    assert!(!run(500).contains("before"));
+    assert!(run(400).contains("100 fewer than before, best 500"));
+    assert!(run(450).contains("50 more than before, best 400"));
 }

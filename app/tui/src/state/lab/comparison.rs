@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use mlsys_lab::frame::Frame;
 use mlsys_lab::schema::{Draw, Panel, Schema};
+use mlsys_lab::{RunData, Value};
 use mlsys_lesson::{Goal, Lesson};
 use mlsys_view::attempts::{FinishedRun, OWN_PAGES, Own, RunComparison};
 use mlsys_view::earlier::{Earlier, MOST, Overlay};
@@ -34,7 +35,8 @@ fn named(lesson: &str, lab: &str, schema: &Schema) -> String {
 
 impl LabState {
     pub fn leave(&mut self, lesson: &str) -> Option<Arc<FinishedRun>> {
-        if !self.schema.compares_runs() || self.run.replay.is_some() {
+        let is_compared = self.schema.compares_runs() || self.kernel_text().is_some();
+        if !is_compared || self.run.replay.is_some() {
             return None;
         }
         let params = self.run.begun_params.as_ref()?.iter();
@@ -48,6 +50,28 @@ impl LabState {
         ));
         self.others.finished.left = Some(Arc::clone(&left));
         Some(left)
+    }
+
+    /// What earlier runs of other source texts found, the oldest first: on the same arguments and the same launch, or
+    /// they would not be comparable.
+    pub fn other_versions<'a>(
+        &'a self,
+        lesson: &'a str,
+        all: &'a [Arc<FinishedRun>],
+    ) -> impl Iterator<Item = &'a RunData> {
+        let lab = named(lesson, &self.id, self.schema);
+        let own = self.others.finished.left.as_ref();
+        let set = self.run.begun_params.as_ref();
+        let is_other = move |one: &&Arc<FinishedRun>| {
+            let is_same = |(name, value): (&String, &Value)| {
+                name == "source" || set.is_some_and(|set| set.get(name) == Some(value))
+            };
+            own.is_none_or(|own| !Arc::ptr_eq(one, own))
+                && (one.lesson.as_deref(), &one.lab) == (Some(lesson), &lab)
+                && one.schema.kind == self.schema.kind
+                && one.params.iter().all(is_same)
+        };
+        all.iter().filter(is_other).map(|one| &one.data)
     }
 
     /// Drops the pictures of several runs: they are made anew on demand.

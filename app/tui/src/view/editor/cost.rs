@@ -9,19 +9,8 @@ pub(super) fn line(app: &App, page: &Page, lab: &LabState) -> Option<String> {
     if lab.run.state != RunStatus::Finished {
         return None;
     }
-    let set = lab.run.begun_params.as_ref()?;
     let lesson = page.lesson.front.id.as_str();
-    // Costs of another launch, or on other arguments, are no better or worse.
-    let earlier = app.session.finished.all.iter().filter(|one| {
-        one.lesson.as_deref() == Some(lesson)
-            && one.lab == lab.id
-            && one.schema.kind == lab.schema.kind
-            && one
-                .params
-                .iter()
-                .all(|(name, value)| name == "source" || set.get(name) == Some(value))
-    });
-    compared(&lab.run.data, earlier.map(|one| &one.data))
+    compared(&lab.run.data, lab.other_versions(lesson, &app.session.finished.all))
 }
 
 fn compared<'a>(now: &RunData, earlier: impl Iterator<Item = &'a RunData>) -> Option<String> {
