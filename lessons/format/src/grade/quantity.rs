@@ -4,14 +4,17 @@ use mlsys_expr::{Dialect, Value, evaluate};
 
 use crate::env::LessonEnv;
 
-/// A text that is no number.
+/// A text that is no number, or none in the unit that is asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "write a number such as 1218, 1.5e14, 1.9G or 1_000, or an expression such as 2*512^3: {reason}"
-)]
-pub struct ReadNumberError {
-    /// What stands in the way.
-    pub reason: String,
+pub enum ReadNumberError {
+    #[error(
+        "write a number such as 1218, 1.5e14, 1.9G or 1_000, or an expression such as 2*512^3: {0}"
+    )]
+    NoNumber(String),
+    #[error("the answer is in {wanted}, and `{typed}` is another unit")]
+    OtherUnit { typed: String, wanted: String },
+    #[error("the answer has no unit: write it without `{0}`")]
+    NoUnit(String),
 }
 
 /// A number that was written, in the unit that was asked for.
@@ -81,7 +84,7 @@ pub(crate) fn read(text: &str, asked: Option<&str>) -> Result<Written, ReadNumbe
 
 /// The value of an expression of constants.
 fn constant(text: &str) -> Result<f64, ReadNumberError> {
-    let fail = |reason: String| ReadNumberError { reason };
+    let fail = ReadNumberError::NoNumber;
     let expr = mlsys_expr::parse(text, Dialect::Lesson).map_err(|error| fail(error.to_string()))?;
     if let Some((name, _)) = expr.names().first() {
         // The answer must not be had from the lab that the question is about.
@@ -256,12 +259,11 @@ pub(crate) fn factor(typed: &str, asked: Option<&str>) -> Result<f64, ReadNumber
     if counts && typed == "B" {
         return Ok(1e9);
     }
-    let refused = || {
-        let wanted = asked.map_or_else(
-            || "the answer has no unit; write the number alone".to_owned(),
-            |asked| format!("the answer is in {asked}"),
-        );
-        ReadNumberError { reason: format!("`{typed}` is another unit: {wanted}") }
+    let refused = || match asked {
+        Some(wanted) => {
+            ReadNumberError::OtherUnit { typed: typed.to_owned(), wanted: wanted.to_owned() }
+        }
+        None => ReadNumberError::NoUnit(typed.to_owned()),
     };
     let given = unit(typed).ok_or_else(refused)?;
     let is_rate =

@@ -15,6 +15,7 @@ mod grading;
 mod kernels;
 mod mistakes;
 mod progress;
+mod quantities;
 mod robust;
 mod support;
 mod translation;
