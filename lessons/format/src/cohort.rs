@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::course::Course;
 use crate::env::LessonEnv;
-use crate::grade::{Answer, Grader, Verdict, read_number};
+use crate::grade::{Answer, Grader, Verdict, quantity};
 use crate::model::{Formula, Lesson, Predict, PredictKind, Question, QuestionKind, Wrong};
 use crate::progress::Attempt;
 use crate::progress::answers::{Answers, Details};
@@ -229,12 +229,12 @@ fn prediction(
         let actual = made.actual.as_ref().or(known.as_ref()).and_then(Answer::one);
         let Some(given) = made.given.one() else { continue };
         match &predict.kind {
-            PredictKind::Numeric { .. } => {
-                let numbers = (read_number(given), actual.map(str::parse::<f64>));
-                if let (Ok(given), Some(Ok(actual))) = numbers
+            PredictKind::Numeric { unit } => {
+                let given = quantity::read(given, unit.as_deref());
+                if let (Ok(given), Some(Ok(actual))) = (given, actual.map(str::parse::<f64>))
                     && actual != 0.0
                 {
-                    errors.push((given - actual).abs() / actual.abs());
+                    errors.push((given.value - actual).abs() / actual.abs());
                 }
             }
             PredictKind::Choice { .. } => {

@@ -4,7 +4,7 @@ use mlsys_expr::{Env, Value, evaluate};
 use mlsys_lab::Registry;
 
 use crate::check::error_text;
-use crate::diagnostic::{Code, Diagnostic, Place, Source};
+use crate::diagnostic::{Code, Diagnostic, Place, Source, shortened};
 use crate::grade::{Answer, Verdict};
 use crate::model::{Formula, Lesson, PredictKind, Question, QuestionKind, Target, Wrong};
 
@@ -119,7 +119,9 @@ impl SelfTest<'_> {
             Verdict::Wrong => Some("gets another answer's feedback".to_owned()),
         };
         if let Some(problem) = problem {
-            let message = format!("this wrong answer of `{}` {problem}", question.id);
+            let value = given.one().filter(|text| !text.contains('\n'));
+            let value = value.map_or_else(String::new, |text| format!(", {},", shortened(text)));
+            let message = format!("this wrong answer of `{}`{value} {problem}", question.id);
             let help = "change it, or narrow the tolerance so that it differs from the others";
             self.error(Code::WrongAccepted, place, message, help);
         }

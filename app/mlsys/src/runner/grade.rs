@@ -163,7 +163,8 @@ const GRADED_LATER: &str =
 fn stated(lesson: &Lesson, question: &Question, problems: &[Diagnostic]) -> Item {
     let lines = lesson.source.line(question.place.start)..=lesson.source.line(question.place.end);
     let own = problems.iter().filter(|problem| problem.is_error() && lines.contains(&problem.line));
-    let reasons: Vec<&str> = own.map(|problem| problem.message.as_str()).collect();
+    let own: Vec<&Diagnostic> = own.collect();
+    let reasons: Vec<&str> = own.iter().map(|problem| problem.message.as_str()).collect();
     let verdict = if question.kind.is_withheld() {
         Verdict::Skipped(WITHHELD.to_owned())
     } else if reasons.is_empty() {
@@ -171,7 +172,8 @@ fn stated(lesson: &Lesson, question: &Question, problems: &[Diagnostic]) -> Item
     } else {
         Verdict::Failed(reasons.join("; "))
     };
-    question_item(lesson, question, verdict, Duration::ZERO)
+    let item = question_item(lesson, question, verdict, Duration::ZERO);
+    Item { line: own.first().map_or(item.line, |problem| problem.line), ..item }
 }
 
 fn learners(
