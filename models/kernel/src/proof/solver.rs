@@ -96,6 +96,7 @@ impl Solver<'_> {
     fn row(&self, of: &Polynomial, system: &System) -> Option<Row> {
         let mut row = vec![0; system.columns + 1];
         for (product, coefficient) in of.terms() {
+            small(coefficient)?;
             row[self.columns.get(product).copied().unwrap_or(system.columns)] = coefficient;
         }
         let solved = &system.solved;
@@ -149,6 +150,11 @@ impl Solver<'_> {
     }
 }
 
+/// A number that may be doubled and added; rows with others are given up.
+fn small(number: i64) -> Option<i64> {
+    (number.unsigned_abs() < 1 << 60).then_some(number)
+}
+
 fn divisor(row: &[i64]) -> i64 {
     row.iter().fold(0, |all, by| {
         let (mut a, mut b) = (all, by.abs());
@@ -165,7 +171,7 @@ fn substitute(row: &mut Row, at: usize, equation: &[i64]) -> bool {
     by == 0
         || row.iter_mut().zip(equation).all(|(to, from)| {
             let difference = from.checked_mul(by).and_then(|product| to.checked_sub(product));
-            difference.is_some_and(|difference| {
+            difference.and_then(small).is_some_and(|difference| {
                 *to = difference;
                 true
             })
@@ -240,7 +246,9 @@ impl System {
                     let sum: Option<Row> = one
                         .iter()
                         .zip(*other)
-                        .map(|(a, b)| a.checked_mul(by)?.checked_add(b.checked_mul(of)?))
+                        .map(|(a, b)| {
+                            a.checked_mul(by)?.checked_add(b.checked_mul(of)?).and_then(small)
+                        })
                         .collect();
                     // A sum that leaves 64 bits is left out: less is known then.
                     self.at_least.extend(sum);

@@ -35,7 +35,7 @@ pub(super) enum Thread {
 const SECOND: Symbol = 1 << 31;
 
 /// Conjunctions that all questions about one kernel may be split into: some seconds.
-const MOST_CASES: u32 = 40_000;
+const MOST_CASES: u32 = 6_000;
 
 #[derive(Clone, Debug)]
 pub(super) struct Symbols {
@@ -123,6 +123,9 @@ impl Symbols {
 
     /// Whether the formulas contradict each other, given all that is known of their symbols.
     pub(super) fn contradict(&self, mut formulas: Vec<Formula>, shared: Scope) -> bool {
+        if self.fuel.get() == 0 {
+            return false;
+        }
         formulas.extend(self.launch.iter().cloned());
         let mut seen: BTreeSet<Symbol> = BTreeSet::new();
         let mut next = 0;

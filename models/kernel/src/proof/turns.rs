@@ -154,6 +154,10 @@ impl Executor<'_> {
         let Some((test, Test::Before)) = parts.test else {
             return undecided(parts.place, "a loop with a barrier that tests at its end, or never");
         };
+        if test.any(&|expr| matches!(expr.kind, Kind::Load(_) | Kind::Atomic(..))) {
+            let sentence = "a loop with a barrier whose condition reads memory";
+            return undecided(test.place, sentence);
+        }
         let turn = Polynomial::symbol(self.symbols.natural(Scope::Turn));
         let mut head = self.head(&state, &turn, changed, advances);
         let holds = self.condition(&mut head, test)?;

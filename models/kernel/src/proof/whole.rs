@@ -216,7 +216,10 @@ impl Executor<'_> {
             let both = [known & mask, known | mask, known ^ mask];
             return Some(Polynomial::constant(choose(operation, both)));
         }
-        if operation == Operation::And && mask >= 0 && (mask + 1).count_ones() == 1 {
+        if operation == Operation::And
+            && (0..1 << 40).contains(&mask)
+            && (mask + 1).count_ones() == 1
+        {
             let quotient = self.floor(a, mask + 1);
             return Some(a.minus(&quotient.times_number(mask + 1)));
         }
