@@ -31,6 +31,17 @@ pub(super) struct Site {
 
 impl Executor<'_> {
     pub(super) fn evaluate(&mut self, state: &mut State, expr: &Expr) -> Checked<Value> {
+        let value = self.plain(state, expr)?;
+        // Offsets count numbers, not vectors or structures.
+        let record = match expr.ty {
+            Type::Pointer { record, .. } => record,
+            Type::Array { extents, .. } => extents.record(),
+            Type::Void | Type::Scalar(_) => None,
+        };
+        Ok(if record.is_some() { Value::Other } else { value })
+    }
+
+    fn plain(&mut self, state: &mut State, expr: &Expr) -> Checked<Value> {
         let place = expr.place;
         Ok(match &expr.kind {
             Kind::Whole(value) => match expr.ty {
@@ -62,6 +73,10 @@ impl Executor<'_> {
             Kind::Global(index) => {
                 let parameter = self.program.own_params() + index;
                 Value::Address(Array::Global(parameter), Polynomial::default())
+            }
+            Kind::Together(_, address) => {
+                self.evaluate(state, address)?;
+                Value::Other
             }
             Kind::Local(index) => {
                 Value::Address(Array::Local(self.function, *index), Polynomial::default())
@@ -281,7 +296,7 @@ impl Executor<'_> {
         let Value::Address(array, index) = address else {
             return undecided(
                 place,
-                "the address is not followed: it was loaded, converted or chosen",
+                "this address is not followed: it was loaded, converted or chosen, or is that of a vector or structure",
             );
         };
         if !index.is_moderate() {

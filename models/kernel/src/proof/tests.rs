@@ -257,3 +257,23 @@ fn verdicts_agree_with_all_small_launches_of_random_kernels() {
     assert!(proved >= KERNELS / 5 && refuted >= KERNELS / 5, "{proved} {refuted}");
     assert!(proved + refuted >= KERNELS * 9 / 10, "{proved} {refuted}");
 }
+
+#[test]
+fn what_is_not_followed_is_not_decided() {
+    let bodies = [
+        ("int j = (int)a[i]; if (i < n) atomicAdd(&b[j % 2 ? j : j], 1.0f);", "is not excluded"),
+        (
+            "float4 *v = (float4 *)b; if (4 * i + 3 < n) v[i] = make_float4(0, 0, 0, 0);",
+            "not followed",
+        ),
+        ("for (int k = 0; k < n; k++) { if (k == 7) break; __syncthreads(); }", "leave early"),
+    ];
+    for (body, why) in bodies {
+        let start = "__global__ void k(const float *a, float *b, int n) {
+            int i = min(blockDim.x * blockIdx.x + threadIdx.x, n - 1);";
+        let text = format!("{start} {body} }}");
+        let kernel = Kernel::parse("k.cu", &text).unwrap_or_else(|error| panic!("{error}"));
+        let Verdict::Undecided(reason) = kernel.prove(&contract(0)) else { panic!("{body}") };
+        assert!(reason.sentence.contains(why) && reason.place.line == 2, "{body}: {reason:?}");
+    }
+}
