@@ -7,6 +7,7 @@ pub(crate) mod network;
 mod panels;
 mod proof;
 mod scoreboard;
+mod watch;
 
 use crate::examples::{Example, Sizes};
 use crate::lab::cost::Cost;
@@ -76,9 +77,7 @@ impl Lab for KernelLab {
         execution.check(run, launcher)?;
         let plugged = PluggedKernel::open(&run.params, &self.extensions, run.device)?;
         let job = Job::read(&run.params, plugged)?;
-        let mut machine = job.start().map_err(|error| {
-            LabError::contradiction(error.params.iter().copied(), error.message)
-        })?;
+        let mut machine = job.launched()?;
         let budget = run.params.int("max_instructions")?.max(0) as u64;
         while machine.progress() == Progress::Going && !run.control.interrupted() {
             let left = budget - machine.clock();
@@ -89,6 +88,7 @@ impl Lab for KernelLab {
             }
             machine.run(left.min(INTERRUPT_INTERVAL));
         }
+        watch::report(run, &job, &machine)?;
         execution.carry_out(run, launcher, &job, &mut machine)?;
         let outputs = job.outputs(&machine);
         report(run, &job, &machine, &outputs);
@@ -271,6 +271,11 @@ impl Job {
 
     fn start(&self) -> Result<Machine, LaunchError> {
         self.kernel.launch(self.launch.clone(), &self.arguments)
+    }
+
+    fn launched(&self) -> Result<Machine, LabError> {
+        self.start()
+            .map_err(|error| LabError::contradiction(error.params.iter().copied(), error.message))
     }
 
     /// The kernel in WGSL, for a device with groups of 32 threads; else what stands in the way.

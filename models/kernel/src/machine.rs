@@ -22,7 +22,7 @@ use crate::bytecode::{Code, WARP};
 use crate::diagnostic::Place;
 use crate::machine::memory::{Accessor, Store};
 use crate::machine::scheduler::Scheduler;
-use crate::machine::warp::{Start, Warp, position};
+use crate::machine::warp::{Start, Warp};
 use crate::types::Scalar;
 use std::mem::take;
 use std::sync::Arc;
@@ -39,6 +39,7 @@ pub use crate::machine::warp::{Access, AccessKind, WarpState};
 pub(crate) use crate::machine::counters::moved;
 pub(crate) use crate::machine::inspect::{real, value};
 pub(crate) use crate::machine::launch::bits;
+pub(crate) use crate::machine::warp::position;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Buffer {

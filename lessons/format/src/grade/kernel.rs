@@ -20,7 +20,7 @@ use crate::grade::lab;
 use crate::model::{Expected, KernelTask, KernelTest, Wrong};
 use cost::{CostEnv, Missed, needs_reference};
 use launch::InvalidNumber;
-use outputs::{ExpectedError, buffers, contents, difference, outputs, problem};
+use outputs::{Difference, ExpectedError, buffers, contents, difference, outputs, problem};
 
 pub(crate) use launch::{Launch, launches};
 pub(crate) use outputs::{SHOWN, expected};
@@ -184,8 +184,9 @@ impl<'a> Bench<'a> {
         }
         for (buffer, wanted) in &self.wanted(test, trial).map_err(malformed)? {
             let given = contents(&data, buffer);
-            if let Some(say) = difference(buffer, &given, wanted, self.task.tolerance) {
-                return Err(failed(say, None, outputs(&data)));
+            if let Some(difference) = difference(buffer, &given, wanted, self.task.tolerance) {
+                let writer = self.writer(text, &trial.launch, &difference);
+                return Err(failed(difference.say(writer.as_deref()), None, outputs(&data)));
             }
         }
         let reference = self.needs_reference.then(|| self.reference(trial)).transpose();
@@ -198,10 +199,29 @@ impl<'a> Bench<'a> {
     }
 
     fn run(&self, text: &str, launch: &Launch) -> Result<RunData, LabError> {
+        self.run_with(text, launch, None)
+    }
+
+    fn run_with(
+        &self,
+        text: &str,
+        launch: &Launch,
+        watch: Option<&str>,
+    ) -> Result<RunData, LabError> {
         let mut over = Settings::new();
         over.push("example", Given::Value("custom".into()));
         over.push("source", Given::Value(text.into()));
+        if let Some(element) = watch {
+            over.push("watch", Given::Value(element.into()));
+        }
         lab::run_unseen(self.lab, &launch.settings().overlaid(&over))
+    }
+
+    /// What wrote the first wrong element, by a run that watches it.
+    fn writer(&self, text: &str, launch: &Launch, wrong: &Difference) -> Option<String> {
+        let element = wrong.element.as_deref()?;
+        let data = self.run_with(text, launch, Some(element)).ok()?;
+        Some(data.metric("watched_write")?.as_str()?.to_owned())
     }
 
     /// What each buffer must hold: by the test's own word, or as the reference leaves it.

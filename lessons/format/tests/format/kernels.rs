@@ -56,10 +56,16 @@ fn a_wrong_value_is_reported_with_the_right_one() {
     let lesson = lesson(REVERSE);
     let line = "int i = blockDim.x * blockIdx.x + threadIdx.x; if (i < n) B[n - 1 - i] = i == 2 ? 9.0f : A[i];";
     let feedback = graded(&lesson, &kernel(line)).feedback.unwrap();
-    assert_eq!(feedback, "two blocks of four: B[5] is 9, and should be 2");
+    assert_eq!(
+        feedback,
+        "two blocks of four: B[5] is 9, and should be 2 (written at line 1, warp 0 of block [0, 0, 0], step 25)"
+    );
     let line = "int i = blockDim.x * blockIdx.x + threadIdx.x; if (i < n && i != 3) B[n - 1 - i] = A[i] + 1;";
     let feedback = graded(&lesson, &kernel(line)).feedback.unwrap();
-    assert_eq!(feedback, "two blocks of four: B[0] is 8, and should be 7, and 7 more differ");
+    assert_eq!(
+        feedback,
+        "two blocks of four: B[0] is 8, and should be 7 (written at line 1, warp 0 of block [1, 0, 0], step 23), and 7 more differ"
+    );
 }
 
 #[test]
@@ -151,7 +157,10 @@ fn each_test_has_its_result_and_cost() {
     else {
         panic!("{cases:?}")
     };
-    assert_eq!(first, "B[0] is 0, and should be 7, and 7 more differ");
+    assert_eq!(
+        first,
+        "B[0] is 0, and should be 7 (written at line 1, warp 0 of block [0, 0, 0], step 14), and 7 more differ"
+    );
     assert!(second.starts_with("B[0] is "), "{second}");
 
     // What never ends is not tried again.

@@ -131,15 +131,36 @@ pub(super) fn outputs(data: &RunData) -> BTreeMap<String, Value> {
     kept.map(|(name, value)| (name.to_owned(), value.clone())).collect()
 }
 
-/// The first element that is not as wanted, and how many more there are.
+/// The first element that is not as wanted.
+pub(super) struct Difference {
+    /// Its name, such as `C[5]`; none where the kernel has no such buffer.
+    pub(super) element: Option<String>,
+    say: String,
+    /// How many more there are.
+    more: usize,
+}
+
+impl Difference {
+    /// What is wrong, and what wrote the element, if that is known.
+    pub(super) fn say(&self, writer: Option<&str>) -> String {
+        let writer = writer.map_or_else(String::new, |writer| format!(" (written at {writer})"));
+        let more = match self.more {
+            0 => String::new(),
+            more => format!(", and {more} more differ"),
+        };
+        format!("{}{writer}{more}", self.say)
+    }
+}
+
 pub(super) fn difference(
     buffer: &str,
     given: &[Value],
     wanted: &[Value],
     near: Tolerance,
-) -> Option<String> {
+) -> Option<Difference> {
     if given.len() < wanted.len() {
-        return Some(format!("the kernel has no {buffer} of {} elements", wanted.len()));
+        let say = format!("the kernel has no {buffer} of {} elements", wanted.len());
+        return Some(Difference { element: None, say, more: 0 });
     }
     let agrees = |given: &Value, wanted: &Value| match (given.as_f64(), wanted.as_f64()) {
         (Some(given), Some(wanted)) => near.accepts(given, wanted),
@@ -149,12 +170,10 @@ pub(super) fn difference(
     let differing: Vec<usize> =
         (0..wanted.len()).filter(|&at| !agrees(&given[at], &wanted[at])).collect();
     let first = *differing.first()?;
-    let more = match differing.len() - 1 {
-        0 => String::new(),
-        more => format!(", and {more} more differ"),
-    };
+    let element = format!("{buffer}[{first}]");
     let [given, wanted] = told_apart(&given[first], &wanted[first]);
-    Some(format!("{buffer}[{first}] is {given}, and should be {wanted}{more}"))
+    let say = format!("{element} is {given}, and should be {wanted}");
+    Some(Difference { element: Some(element), say, more: differing.len() - 1 })
 }
 
 /// Two different elements as text, with all their digits where six are the same.
