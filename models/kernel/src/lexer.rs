@@ -41,6 +41,10 @@ pub(crate) enum Token {
 }
 
 impl Token {
+    pub(super) fn whole(&self) -> Option<u64> {
+        if let Self::Integer { value, .. } = self { Some(*value) } else { None }
+    }
+
     /// As C++ reads it again: the same type, the same value.
     fn written(&self) -> String {
         match self {
@@ -81,6 +85,12 @@ impl fmt::Display for Token {
 pub(crate) struct Lexeme {
     pub(crate) token: Token,
     pub(crate) place: Place,
+}
+
+/// The tokens of some words, all at one place.
+pub(super) fn words(text: &str, place: Place) -> Vec<Lexeme> {
+    let tokens = Scanner::new(text, Vec::new()).tokens();
+    tokens.into_iter().map(|token| Lexeme { token, place }).collect()
 }
 
 /// A text after its directives.

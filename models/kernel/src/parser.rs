@@ -1,6 +1,7 @@
 //! Walking over tokens: what the parts of the parser share, and types.
 
 mod expression;
+mod groups;
 mod item;
 mod items;
 mod record;

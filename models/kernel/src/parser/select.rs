@@ -2,6 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::lexer::Lexeme;
+use crate::parser::groups::written_out;
 use crate::parser::items::{Item, ItemKind, items, kernels, plain, reached, word};
 use crate::parser::template::instantiated;
 
@@ -11,7 +12,7 @@ pub(super) fn selected(
     choice: &[Lexeme],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Lexeme> {
-    let tokens = plain(tokens);
+    let tokens = written_out(plain(tokens));
     let Some(items) = items(&tokens) else { return tokens };
     let known = kernels(&tokens, &items);
     let is_file = known.len() > 1 || items.iter().any(|item| item.kind == ItemKind::Host);
