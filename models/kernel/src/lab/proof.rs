@@ -93,8 +93,8 @@ fn told(verdict: &Verdict, contract: &Contract) -> Claim {
 fn launches(contract: &Contract) -> String {
     let sizes = match contract.sizes.as_slice() {
         [] => "every grid".to_owned(),
-        [last] => format!("every {last}"),
-        [first @ .., last] => format!("every {} and {last}", first.join(", ")),
+        [last] => format!("every {last} from 1 on"),
+        [first @ .., last] => format!("every {} and {last} from 1 on", first.join(", ")),
     };
     let block = match contract.block {
         BlockRule::Exactly(block) => format!("blocks of {}", extents(block)),

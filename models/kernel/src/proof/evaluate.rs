@@ -81,7 +81,6 @@ impl Executor<'_> {
             Kind::Local(index) => {
                 Value::Address(Array::Local(self.function, *index), Polynomial::default())
             }
-            Kind::Together(_, inner) => self.evaluate(state, inner)?,
             Kind::Load(address) => {
                 let address = self.evaluate(state, address)?;
                 self.touch(state, &address, Touch::Read, place)?;
