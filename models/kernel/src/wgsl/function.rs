@@ -120,15 +120,9 @@ impl Writer<'_, '_> {
     }
 }
 
-/// What each pointer variable of a function points into, as far as its text tells.
-///
-/// `own` is the number of the kernel's own arguments, behind which variables outside of functions follow.
-pub(super) fn roots(
-    function: &Function,
-    given: Vec<Option<Root>>,
-    own: usize,
-) -> Vec<Option<Root>> {
-    let mut roots = given;
+/// What each pointer variable of a function points into, as far as its text tells; variables outside of functions
+/// follow behind the kernel's `own` arguments.
+fn roots(function: &Function, mut roots: Vec<Option<Root>>, own: usize) -> Vec<Option<Root>> {
     roots.resize(function.variables.len(), None);
     // A pointer may be set from one that is set further down in a loop: as often as there are variables is enough.
     for _ in 0..=function.variables.len() {
