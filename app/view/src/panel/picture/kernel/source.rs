@@ -65,6 +65,11 @@ const COLUMNS: [Column; 5] = [
     ("banks", |line| nonzero(line.cost.replays)),
 ];
 
+/// A line of the text; nothing in it may steer the terminal.
+fn printable(line: &str) -> String {
+    line.replace('\t', "    ").replace(|c: char| c.is_control(), " ")
+}
+
 /// The lines: at the beginning with the cost of the whole run, later with the cost so far.
 fn listing(kernel: &Kernel, debugger: &KernelDebugger) -> Vec<Line> {
     let mut costs: BTreeMap<u32, LineCost> = BTreeMap::new();
@@ -95,8 +100,7 @@ fn listing(kernel: &Kernel, debugger: &KernelDebugger) -> Vec<Line> {
         let problem = problems.find(|problem| problem.line == number);
         Line {
             number,
-            // Nothing in it may steer the terminal.
-            text: text.replace('\t', "    ").replace(|c: char| c.is_control(), " "),
+            text: printable(text),
             cost: costs.get(&number).copied().unwrap_or_default(),
             current: current.filter(|place| place.line == number).map(|place| place.column),
             others: others.get(&number).copied().unwrap_or(0),
@@ -148,19 +152,10 @@ pub(super) fn draw(
     let theme = &look.theme;
     let [body, foot] = parts(area);
     let lines = listing(kernel, debugger);
-    let numbers = width(&lines.len().to_string());
+    let marked = debugger.marked();
+    let texts = lines.iter().map(|line| line.text.as_str());
+    let Listing { numbers, shown, margin, pieces, first } = Listing::new(area, texts, marked);
     let before = MARKS + numbers + 1;
-    let longest = lines.iter().map(|line| width(&line.text)).max().unwrap_or(0);
-    // All counts where there is room next to the text; the first three if need be, as the text is read for them.
-    let needed = match area.width {
-        0..=32 => 0,
-        33..=55 => 1,
-        56..=69 => 2,
-        _ => 3,
-    };
-    let free = area.width.saturating_sub(before + longest.clamp(TEXT, 84));
-    let shown = usize::from(free / COUNT).clamp(needed, COLUMNS.len());
-    let margin = area.right().saturating_sub(COUNT * shown as u16);
     let columns = || COLUMNS.iter().take(shown).zip((margin + COUNT..).step_by(COUNT.into()));
     let start = body.x + before;
     let mut pen = Pen::new(body, canvas, &look.glyphs);
@@ -171,10 +166,20 @@ pub(super) fn draw(
             pen.ending(right, body.y, title, theme.dim);
         }
     }
-    let marked = debugger.marked();
-    let rows = rows(body);
-    let first = first(lines.len(), marked, rows.len());
-    for (line, y) in lines.iter().skip(first).zip(rows) {
+    for (piece, y) in pieces.iter().skip(first).zip(rows(body)) {
+        let line = &lines[piece.line];
+        let style = match (line.current, &line.problem) {
+            (Some(_), _) => theme.accent,
+            (None, Some(_)) => theme.bad,
+            (None, None) => theme.code,
+        };
+        pen.text(start + piece.indent, y, &line.text[piece.text.clone()], style);
+        if let Some(column) = line.current {
+            draw_current(&mut pen, &line.text, piece, column, (start, y), look);
+        }
+        if piece.text.start > 0 {
+            continue;
+        }
         match (&line.problem, line.has_breakpoint) {
             (Some(_), true) => pen.glyph(body.x, y, "&", theme.bad),
             (Some(_), false) => pen.glyph(body.x, y, "!", theme.bad),
@@ -191,16 +196,6 @@ pub(super) fn draw(
         }
         let style = if line.number == marked { theme.selection } else { theme.dim };
         pen.ending(body.x + MARKS + numbers, y, &line.number.to_string(), style);
-        let style = match (line.current, &line.problem) {
-            (Some(_), _) => theme.accent,
-            (None, Some(_)) => theme.bad,
-            (None, None) => theme.code,
-        };
-        let room = margin.saturating_sub(start + u16::from(shown > 0));
-        pen.within(start, y, room, &line.text, style);
-        if let Some(column) = line.current {
-            draw_current(&mut pen, line, column, (start, y, room), look);
-        }
         for ((_, entry), right) in columns() {
             pen.ending(right, y, &entry(line), theme.text);
         }
@@ -227,25 +222,106 @@ pub(super) fn draw(
     write_lines(foot, canvas, &sentences, look);
 }
 
+/// Marks the word at a column of the line, if it begins in this piece.
 fn draw_current(
     pen: &mut Pen<'_>,
-    line: &Line,
+    line: &str,
+    piece: &Piece,
     column: u32,
-    (start, y, room): (u16, u16, u16),
+    (start, y): (u16, u16),
     look: &Look,
 ) {
     let skipped = column.saturating_sub(1) as usize;
-    let before: String = line.text.chars().take(skipped).collect();
-    let mut rest = line.text.chars().skip(skipped);
-    let Some(head) = rest.next() else { return };
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let mut word = head.to_string();
-    if is_word(head) {
-        word.extend(rest.take_while(|c| is_word(*c)));
+    let Some((at, head)) = line.char_indices().nth(skipped) else { return };
+    if !piece.text.contains(&at) {
+        return;
     }
-    let offset = width(&before);
-    if offset + width(&word) <= room {
-        pen.text(start + offset, y, &word, look.theme.selection);
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let rest = &line[at..piece.text.end];
+    let word = match rest.find(|c| !is_word(c)) {
+        _ if !is_word(head) => &rest[..head.len_utf8()],
+        Some(end) => &rest[..end],
+        None => rest,
+    };
+    let offset = piece.indent + width(&line[piece.text.start..at]);
+    pen.text(start + offset, y, word, look.theme.selection);
+}
+
+/// Where the lines stand: a line that is longer than the room goes on in the next row.
+struct Listing {
+    /// Digits of the largest line number.
+    numbers: u16,
+    /// How many counts there is room for, and the column at which they begin.
+    shown: usize,
+    margin: u16,
+    pieces: Vec<Piece>,
+    /// The first piece that is shown.
+    first: usize,
+}
+
+/// What one row shows of a line.
+struct Piece {
+    /// The line's place among the lines.
+    line: usize,
+    /// Which bytes of it.
+    text: Range<usize>,
+    indent: u16,
+}
+
+impl Listing {
+    fn new<'a>(area: Rect, texts: impl Iterator<Item = &'a str>, marked: u32) -> Self {
+        let texts: Vec<&str> = texts.collect();
+        let numbers = width(&texts.len().to_string());
+        let before = MARKS + numbers + 1;
+        let longest = texts.iter().map(|text| width(text)).max().unwrap_or(0);
+        // All counts where there is room next to the text; the first three if need be, as the text is read for them.
+        let needed = match area.width {
+            0..=32 => 0,
+            33..=55 => 1,
+            56..=69 => 2,
+            _ => 3,
+        };
+        let free = area.width.saturating_sub(before + longest.clamp(TEXT, 84));
+        let shown = usize::from(free / COUNT).clamp(needed, COLUMNS.len());
+        let counts = COUNT * shown as u16;
+        let margin = area.right().saturating_sub(counts);
+        let room = area.width.saturating_sub(before + counts + u16::from(shown > 0));
+        let pieces: Vec<Piece> =
+            (0..).zip(&texts).flat_map(|(line, text)| cut(line, text, room)).collect();
+        let at = pieces.iter().position(|piece| piece.line + 1 >= marked as usize).unwrap_or(0);
+        let first = first(pieces.len(), at, rows(parts(area)[0]).len());
+        Self { numbers, shown, margin, pieces, first }
+    }
+}
+
+/// Cuts a line into rows, after a space, a comma or an opening bracket where there is one in the second half of the room.
+fn cut(line: usize, text: &str, room: u16) -> Vec<Piece> {
+    let own = width(text) - width(text.trim_start());
+    let mut pieces = vec![Piece { line, text: 0..text.len(), indent: 0 }];
+    loop {
+        let last = pieces.len() - 1;
+        let Piece { text: Range { start, .. }, indent, .. } = pieces[last];
+        let room = room.saturating_sub(indent).max(1);
+        let (mut used, mut end, mut good) = (0, start, None);
+        for c in text[start..].chars() {
+            used += width(c.encode_utf8(&mut [0; 4]));
+            if used > room && end > start {
+                break;
+            }
+            end += c.len_utf8();
+            if matches!(c, ' ' | ',' | '(') && used > room / 2 {
+                good = Some(end);
+            }
+        }
+        let end = if end == text.len() { end } else { good.unwrap_or(end) };
+        // A space at the cut stays at the end of the row, where it may lie outside of the room.
+        let end = text.len() - text[end..].trim_start_matches(' ').len();
+        if end == text.len() {
+            return pieces;
+        }
+        pieces[last].text.end = end;
+        let indent = (own + 4).min(room / 2);
+        pieces.push(Piece { line, text: end..text.len(), indent });
     }
 }
 
@@ -267,14 +343,43 @@ fn rows(body: Rect) -> Range<u16> {
 pub(super) fn line_at(area: Rect, debugger: &KernelDebugger, row: u16) -> Option<u32> {
     let rows = rows(parts(area)[0]);
     let row = usize::from(row.checked_sub(rows.start).filter(|_| rows.contains(&row))?);
-    let lines = debugger.recipe.source.lines().count();
-    let line = first(lines, debugger.marked(), rows.len()) + row;
-    (line < lines).then_some(line as u32 + 1)
+    let texts: Vec<String> = debugger.recipe.source.lines().map(printable).collect();
+    let listing = Listing::new(area, texts.iter().map(String::as_str), debugger.marked());
+    listing.pieces.get(listing.first + row).map(|piece| piece.line as u32 + 1)
 }
 
-/// The first line that is shown: the window moves by halves, so that it stands still over most steps.
-fn first(lines: usize, marked: u32, rows: usize) -> usize {
+/// The first row that is shown: the window moves by halves, so that it stands still over most steps.
+fn first(all: usize, at: usize, rows: usize) -> usize {
     let half = (rows / 2).max(1);
-    let at = (marked as usize).saturating_sub(1);
-    (at.saturating_sub(rows / 4) / half * half).min(lines.saturating_sub(rows))
+    (at.saturating_sub(rows / 4) / half * half).min(all.saturating_sub(rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_line_goes_on_in_the_next_row_and_loses_nothing() {
+        let text = "    int i = blockDim.x * blockIdx.x + threadIdx.x; // 日本語";
+        let shown = |room: u16| -> Vec<String> {
+            let pieces = cut(0, text, room);
+            let row = |piece: &Piece| {
+                let row =
+                    format!("{}{}", " ".repeat(piece.indent.into()), &text[piece.text.clone()]);
+                assert!(width(row.trim_end()) <= room, "{row}");
+                row
+            };
+            let whole: String = pieces.iter().map(|piece| &text[piece.text.clone()]).collect();
+            assert_eq!(whole, text);
+            pieces.iter().map(row).collect()
+        };
+        assert_eq!(shown(80), [text]);
+        assert_eq!(
+            shown(40),
+            ["    int i = blockDim.x * blockIdx.x + ", "        threadIdx.x; // 日本語"]
+        );
+        for room in 4..60 {
+            shown(room);
+        }
+    }
 }
