@@ -2,6 +2,7 @@
 
 mod lab;
 mod lesson;
+mod limits;
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -17,6 +18,7 @@ pub use lab::{
     AboutLabs, Bench, DeviceWorkload, ExportRun, Lab, ListRuns, RunFormat, Runs, Workload,
 };
 pub use lesson::{CheckLessons, Ci, CohortOf, Course, Lesson, PackCourse, RunLessons};
+pub use limits::{AnswerLimits, OneAnswer};
 
 /// An interactive workbench for learning machine-learning systems.
 #[derive(Debug, Parser)]
@@ -123,7 +125,7 @@ pub enum Command {
     Progress(Progress),
     /// Grade the answer on standard input in this process, which its parent may kill
     #[command(hide = true)]
-    GradeAnswer(crate::grader::OneAnswer),
+    GradeAnswer(OneAnswer),
     /// Measure what the workbench itself costs, on this machine
     #[command(subcommand)]
     Bench(Bench),

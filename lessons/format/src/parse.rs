@@ -5,6 +5,7 @@ mod directive;
 mod fields;
 mod front;
 mod kernel;
+mod keys;
 mod question;
 mod split;
 pub(crate) mod translation;

@@ -25,6 +25,7 @@
 
 mod evaluate;
 mod execute;
+mod executor;
 mod model;
 mod polynomial;
 mod questions;
@@ -38,7 +39,7 @@ mod turns;
 mod whole;
 
 use crate::Kernel;
-use crate::proof::execute::Executor;
+use crate::proof::executor::Executor;
 use crate::proof::model::{MOST_THREADS, Model};
 use crate::proof::questions::Questions;
 

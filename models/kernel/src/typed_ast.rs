@@ -162,7 +162,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Whole,
-    /// The first number of a vector of so many bytes, which it moves all.
+    /// The first number of a vector of this many bytes, all of which it moves.
     First(u32),
     /// A later one, which has been moved with the first.
     Rest,

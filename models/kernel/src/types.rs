@@ -152,7 +152,7 @@ impl Extents {
         Self { extents, count, record: None }
     }
 
-    /// The same of records of so many numbers.
+    /// The same of records of this many numbers.
     pub(crate) fn of_records(self, record: Record, numbers: u32) -> Self {
         let mut list = self.list().to_vec();
         list.push(numbers);

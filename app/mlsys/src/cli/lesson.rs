@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::AnswerLimits;
 use super::Machine;
-use crate::grader::AnswerLimits;
 
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/run.txt"))]

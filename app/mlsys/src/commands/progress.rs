@@ -8,9 +8,9 @@ use std::path::Path;
 use mlsys_lesson::{Answer, Answers, Event, Grader, Lesson, LessonEnv, Progress, State, Verdict};
 use serde_json::{Value as Json, json};
 
-use crate::cli::{self, Listing};
+use crate::cli::{self, AnswerLimits, Listing};
 use crate::context::Context;
-use crate::grader::{AnswerLimits, ProcessGrader};
+use crate::grader::ProcessGrader;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::storage::ProgressLog;
 use mlsys_view::text::aligned;

@@ -15,8 +15,9 @@ use mlsys_lesson::{
 use mlsys_run::results::{Item, Kind, Verdict};
 
 use super::plan::{Plan, Ran, Runs, env};
+use crate::cli::AnswerLimits;
 use crate::context::Context;
-use crate::grader::{AnswerLimits, ProcessGrader};
+use crate::grader::ProcessGrader;
 
 /// The verdict on a hardware check that fails each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,8 @@ use crate::model::{
 };
 use crate::parse::characters;
 use crate::parse::fields::Fields;
-use crate::parse::question::{self, one_of, settings};
+use crate::parse::keys::{distinct, one_of, settings};
+use crate::parse::question;
 use crate::parse::split::Directive;
 
 /// Most directives in one lesson.
@@ -176,7 +177,7 @@ fn predict(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Pred
     let (kind, answer) = match ty.as_ref().map(|ty| ty.value.as_str()) {
         Some("choice") => {
             fields.require(&[("choices", "choices = [\"...\", \"...\"]")]);
-            let choices = question::distinct(fields.texts("choices"), 2, fields);
+            let choices = distinct(fields.texts("choices"), 2, fields);
             let answer = fields.text("answer");
             if let (Some(choices), Some(answer)) = (&choices, &answer)
                 && !choices.contains(&answer.value)

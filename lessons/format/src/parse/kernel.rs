@@ -8,7 +8,7 @@ use crate::model::{
     Bound, Expected, KernelTask, KernelTest, Limit, QuestionKind, Side, Tolerance, Varied,
 };
 use crate::parse::fields::Fields;
-use crate::parse::question::{settings, tolerance, wrong_texts};
+use crate::parse::keys::{settings, tolerance, wrong_texts};
 
 /// Tests that one question has at most.
 const MOST_TESTS: usize = 16;

@@ -192,7 +192,7 @@ impl Macros {
         out
     }
 
-    /// A body with its arguments put in: their own names are replaced before, but not beside `#` and `##`.
+    /// A body with its arguments put in: their own names are replaced before, but not next to `#` and `##`.
     fn substituted(
         &mut self,
         meaning: &Macro,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy)]
 enum Group {
     Block,
-    /// So many threads, a power of two up to 32.
+    /// This many threads, a power of two up to 32.
     Tile(u32),
 }
 

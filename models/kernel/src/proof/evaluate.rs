@@ -2,32 +2,14 @@
 
 use crate::diagnostic::Place;
 use crate::math::Math;
-use crate::proof::execute::Executor;
+use crate::proof::executor::Executor;
 use crate::proof::polynomial::{Formula, Polynomial};
-use crate::proof::state::{Array, Checked, State, Value, undecided};
+use crate::proof::state::{Array, Checked, Site, State, Touch, Value, undecided};
 use crate::proof::symbols::Scope;
 use crate::typed_ast::{
     Comparison, CompoundOp, Expr, Kind, Operation, Special, Target, YieldedValue,
 };
 use crate::types::{Scalar, Type};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Touch {
-    Read,
-    Write,
-    Atomic,
-}
-
-/// One access in the text, as every thread that comes there makes it.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Site {
-    pub(super) place: Place,
-    pub(super) touch: Touch,
-    pub(super) array: Array,
-    pub(super) index: Polynomial,
-    pub(super) path: Vec<Formula>,
-    pub(super) epoch: Polynomial,
-}
 
 impl Executor<'_> {
     pub(super) fn evaluate(&mut self, state: &mut State, expr: &Expr) -> Checked<Value> {

@@ -1,30 +1,16 @@
 //! Statements of a symbolic thread: branches, loops and calls, and the barriers between them.
 
 use crate::diagnostic::Place;
-use crate::proof::evaluate::Site;
+use crate::proof::executor::{Executor, LoopParts, MOST_SITES};
 use crate::proof::model::Model;
 use crate::proof::polynomial::{Formula, Polynomial};
-use crate::proof::state::{Checked, Flow, State, Value, undecided};
+use crate::proof::state::{Checked, Flow, Site, State, Value, undecided};
 use crate::proof::symbols::{Scope, Symbols, Thread};
 use crate::typed_ast::{Expr, Index, Kind, Program, Stmt, StmtKind, Variable};
 use crate::types::Type;
 
 /// Statements that are walked through, loops that are unrolled included.
 const MOST_STATEMENTS: u32 = 20_000;
-
-pub(super) const MOST_SITES: usize = 400;
-
-pub(super) struct Executor<'p> {
-    pub(super) program: &'p Program,
-    pub(super) model: &'p Model,
-    pub(super) symbols: Symbols,
-    pub(super) sites: Vec<Site>,
-    /// Whether accesses are kept: not while a loop is looked at for the first time.
-    pub(super) recording: bool,
-    pub(super) function: Index,
-    depth: u32,
-    statements: u32,
-}
 
 impl<'p> Executor<'p> {
     /// All accesses of any thread of the kernel, and what is known of the symbols in them.
@@ -152,7 +138,7 @@ impl<'p> Executor<'p> {
                 return self.branch(&state, &holds, then, otherwise);
             }
             StmtKind::Loop { test, step, body } => {
-                let parts = super::turns::Parts {
+                let parts = LoopParts {
                     test: test.as_ref().map(|(test, when)| (test, *when)),
                     step: step.as_ref(),
                     body,

@@ -1,9 +1,8 @@
 //! The questions of a proof: does an access stay in its array, do two accesses of two threads meet.
 
-use crate::proof::evaluate::{Site, Touch};
 use crate::proof::model::Model;
 use crate::proof::polynomial::{Formula, Polynomial, Symbol};
-use crate::proof::state::{Array, Reason};
+use crate::proof::state::{Array, Reason, Site, Touch};
 use crate::proof::symbols::{Scope, Symbols, Thread};
 use crate::typed_ast::Program;
 use std::collections::BTreeSet;

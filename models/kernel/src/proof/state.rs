@@ -5,6 +5,24 @@ use crate::proof::polynomial::{Formula, Polynomial};
 use crate::proof::symbols::{Scope, Symbols};
 use crate::typed_ast::Index;
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Touch {
+    Read,
+    Write,
+    Atomic,
+}
+
+/// One access in the text, as every thread that comes there makes it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Site {
+    pub(super) place: Place,
+    pub(super) touch: Touch,
+    pub(super) array: Array,
+    pub(super) index: Polynomial,
+    pub(super) path: Vec<Formula>,
+    pub(super) epoch: Polynomial,
+}
+
 /// Why a kernel is neither proved nor refuted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {

@@ -6,8 +6,7 @@
 //! are unrolled while their condition can hold (a size halved ten times is 0 for every block). What is left is a loop
 //! without barriers whose variables are taken for unknown from the first turn on.
 
-use crate::diagnostic::Place;
-use crate::proof::execute::Executor;
+use crate::proof::executor::{Executor, LoopParts};
 use crate::proof::polynomial::{Formula, Polynomial};
 use crate::proof::state::{Checked, Flow, State, Value, undecided};
 use crate::proof::symbols::Scope;
@@ -19,20 +18,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Turns that a loop is unrolled into.
 const MOST_TURNS: usize = 40;
 
-pub(super) struct Parts<'p> {
-    pub(super) test: Option<(&'p Expr, Test)>,
-    pub(super) step: Option<&'p Expr>,
-    pub(super) body: &'p [Stmt],
-    pub(super) place: Place,
-}
-
 /// A variable that every turn moves by the same amount.
 struct Advance {
     by: Polynomial,
 }
 
 impl Executor<'_> {
-    pub(super) fn repeat(&mut self, state: State, parts: &Parts<'_>) -> Checked<Flow> {
+    pub(super) fn repeat(&mut self, state: State, parts: &LoopParts<'_>) -> Checked<Flow> {
         let barrier = self.has_barrier(parts.body)
             || parts.step.is_some_and(|step| self.has_barrier_in(step))
             || parts.test.is_some_and(|(test, _)| self.has_barrier_in(test));
@@ -100,7 +92,7 @@ impl Executor<'_> {
     fn turns(
         &mut self,
         state: State,
-        parts: &Parts<'_>,
+        parts: &LoopParts<'_>,
         changed: &BTreeSet<Index>,
         advances: &BTreeMap<Index, Advance>,
     ) -> Checked<Flow> {
@@ -147,7 +139,7 @@ impl Executor<'_> {
     fn turns_with_barriers(
         &mut self,
         state: State,
-        parts: &Parts<'_>,
+        parts: &LoopParts<'_>,
         changed: &BTreeSet<Index>,
         advances: &BTreeMap<Index, Advance>,
     ) -> Checked<Flow> {
@@ -201,7 +193,7 @@ impl Executor<'_> {
     }
 
     /// Turn after turn, as long as the condition can hold.
-    fn unroll(&mut self, state: State, parts: &Parts<'_>, barrier: bool) -> Checked<Flow> {
+    fn unroll(&mut self, state: State, parts: &LoopParts<'_>, barrier: bool) -> Checked<Flow> {
         let base = state.path.len();
         let mut at = Some(state);
         let mut ends = Vec::new();
@@ -254,7 +246,7 @@ impl Executor<'_> {
     fn advances(
         &mut self,
         state: &State,
-        parts: &Parts<'_>,
+        parts: &LoopParts<'_>,
         changed: &BTreeSet<Index>,
     ) -> Checked<BTreeMap<Index, Advance>> {
         let mut counts: BTreeMap<Index, usize> = BTreeMap::new();
@@ -326,7 +318,7 @@ fn bare(mut expr: &Expr) -> &Expr {
     expr
 }
 
-fn for_each<'p>(parts: &Parts<'p>, visit: &mut dyn FnMut(&'p Expr)) {
+fn for_each<'p>(parts: &LoopParts<'p>, visit: &mut dyn FnMut(&'p Expr)) {
     each(parts.body, visit);
     for expr in parts.test.iter().map(|(test, _)| *test).chain(parts.step) {
         // An expression has no statements, so that it is walked through by itself.
@@ -357,7 +349,7 @@ fn declared(body: &[Stmt]) -> BTreeSet<Index> {
 }
 
 /// Variables that a turn may change, those declared in it included.
-fn changed(parts: &Parts<'_>) -> BTreeSet<Index> {
+fn changed(parts: &LoopParts<'_>) -> BTreeSet<Index> {
     let mut found = declared(parts.body);
     for_each(parts, &mut |expr| {
         if let Kind::Assign(Target::Variable(index), _)

@@ -1,6 +1,6 @@
 //! Whole-number arithmetic on polynomials: what is not a sum or a product gets a symbol and the facts that define it.
 
-use crate::proof::execute::Executor;
+use crate::proof::executor::Executor;
 use crate::proof::polynomial::{Formula, Polynomial, Symbol};
 use crate::proof::state::{State, Value};
 use crate::proof::symbols::Scope;
