@@ -4,6 +4,7 @@ use crate::diagnostic::Place;
 use crate::math::Math;
 use crate::typed_ast::{Atomic, Comparison, Global, Operation, Param, Part, Shuffle, Vote};
 use crate::types::{Scalar, Type};
+use std::ops::Range;
 
 pub(crate) const WARP: usize = 32;
 
@@ -20,6 +21,8 @@ pub(crate) struct Address {
     /// Whether all lanes are known to have the same pointer.
     pub(crate) uniform: bool,
     pub(crate) part: Part,
+    /// The `__shared__` variable that the text names: an access stays in it, not only in shared memory.
+    pub(crate) shared: Option<u16>,
 }
 
 /// The index of an address.
@@ -191,16 +194,22 @@ impl Code {
         self.places.get(pc).copied().unwrap_or(Place { line: 0, column: 0 })
     }
 
-    /// The `__shared__` variable that a byte belongs to, with the indices that the text would write; accesses are of so
-    /// many bytes. None where no variable is.
+    /// The bytes of a `__shared__` variable; an `extern` array ends where shared memory does.
+    pub(crate) fn shared_range(&self, variable: u16) -> Range<u32> {
+        let shared = &self.shared[usize::from(variable)];
+        let end = match shared.bytes {
+            0 => u32::MAX,
+            bytes => shared.offset + bytes,
+        };
+        shared.offset..end
+    }
+
+    /// The `__shared__` variable that a byte belongs to, with the indices that the text would write, where each access is
+    /// of `bytes` bytes. None where no variable is.
     pub(crate) fn shared_element(&self, at: u32, bytes: u32) -> Option<String> {
-        let variable = self.shared.iter().find(|shared| {
-            let end = match shared.bytes {
-                0 => u32::MAX,
-                bytes => shared.offset + bytes,
-            };
-            (shared.offset..end).contains(&at)
-        })?;
+        let mut variables = (0_u16..).zip(&self.shared);
+        let (_, variable) =
+            variables.find(|(variable, _)| self.shared_range(*variable).contains(&at))?;
         let mut written = variable.name.clone();
         let inner = match &variable.ty {
             Type::Scalar(_) => return Some(written),

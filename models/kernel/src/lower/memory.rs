@@ -10,7 +10,13 @@ use crate::types::{Scalar, Type};
 impl Lowering<'_> {
     pub(super) fn local_at(&mut self, offset: u32) -> Address {
         let pointer = self.preset(InitialValue::Wide(address::local(offset)));
-        Address { pointer, index: IndexOperand::Nothing, uniform: true, part: Part::Whole }
+        Address {
+            pointer,
+            index: IndexOperand::Nothing,
+            uniform: true,
+            part: Part::Whole,
+            shared: None,
+        }
     }
 
     pub(super) fn zero(&mut self, scalar: Scalar) -> Reg {
@@ -74,7 +80,13 @@ impl Lowering<'_> {
                 let into = self.wide.take();
                 self.emit(Instr::Offset { into, at: inner, bytes: element(base.ty) });
                 let index = IndexOperand::Nothing;
-                inner = Address { pointer: into, index, uniform: false, part: Part::Whole };
+                inner = Address {
+                    pointer: into,
+                    index,
+                    uniform: false,
+                    part: Part::Whole,
+                    shared: inner.shared,
+                };
             }
             if matches!(index.kind, Kind::Whole(0)) {
                 return inner;
@@ -96,6 +108,11 @@ impl Lowering<'_> {
             index: IndexOperand::Nothing,
             uniform: fixed,
             part: Part::Whole,
+            shared: if let Kind::Shared(index) = address.kind {
+                u16::try_from(index).ok()
+            } else {
+                None
+            },
         }
     }
 
@@ -178,7 +195,13 @@ impl Lowering<'_> {
             (CompoundOp::Advance, _) => {
                 let into = own.unwrap_or_else(|| self.register(ty));
                 let index = IndexOperand::new(value.ty, operand);
-                let at = Address { pointer: old, index, uniform: false, part: Part::Whole };
+                let at = Address {
+                    pointer: old,
+                    index,
+                    uniform: false,
+                    part: Part::Whole,
+                    shared: None,
+                };
                 self.emit(Instr::Offset { into, at, bytes: element(ty) });
                 into
             }

@@ -78,7 +78,12 @@ impl Executor<'_> {
             Some(buffer) => &self.buffers.get(buffer)?.store,
             None => &*self.shared,
         };
-        let inside = begin >= 0
+        let ends = at.shared.map(|variable| self.code.shared_range(variable));
+        let fits = ends.is_none_or(|ends| {
+            begin >= i64::from(ends.start) && begin + Row::BYTES as i64 <= i64::from(ends.end)
+        });
+        let inside = fits
+            && begin >= 0
             && begin % 4 == 0
             && begin as usize + Row::BYTES <= store.bytes.len()
             && store.shift == 2;
@@ -169,7 +174,7 @@ impl Executor<'_> {
         let (mut globals, mut shareds) = (0, 0);
         let moved_bytes = if let Part::First(all) = at.part { all } else { bytes };
         for lane in lanes(self.warp.mask) {
-            let target = self.target(addresses[lane], moved_bytes, kind, lane);
+            let target = self.target(addresses[lane], moved_bytes, at.shared, kind, lane);
             match target {
                 Some(Target::Global { .. }) => {
                     global[globals] = addresses[lane];
@@ -209,10 +214,26 @@ impl Executor<'_> {
         &mut self,
         address: u64,
         bytes: u32,
+        shared: Option<u16>,
         kind: AccessKind,
         lane: usize,
     ) -> Option<Target> {
         let offset = address::offset(address);
+        // An index past the end of a shared array reaches the next one.
+        let ends = shared.map(|variable| (variable, self.code.shared_range(variable)));
+        if let Some((variable, ends)) = ends
+            && (offset < i64::from(ends.start) || offset + i64::from(bytes) > i64::from(ends.end))
+        {
+            let name = self.code.shared[usize::from(variable)].name.clone();
+            let index = (offset - i64::from(ends.start)).div_euclid(i64::from(bytes));
+            let end = ends.end.min(self.shared.bytes.len() as u32);
+            let last = end.saturating_sub(ends.start) / bytes;
+            let verb = verb(kind);
+            self.find(Fault::OutOfBounds, lane, || {
+                format!("{verb} element {index} of {name}, which has {last}")
+            });
+            return None;
+        }
         let space = address::space(address);
         let (what, size) = match space {
             address::GLOBAL => {

@@ -120,6 +120,18 @@ fn every_fault_is_found_at_its_line_and_counted() {
 }
 
 #[test]
+fn a_whole_warp_stays_in_the_shared_array_that_is_named() {
+    for (index, wrong) in [("t", 0), ("t + 1", 1), ("t - 2", 2)] {
+        let text = format!(
+            "__global__ void k(int *o) {{ __shared__ int x[32], a[32], y[32]; int t = threadIdx.x; a[{index}] = t; }}"
+        );
+        let output = Argument::Buffer(Values::Int(vec![0; 64]));
+        let machine = ran(&text, Launch::line(1, 32), &[output]);
+        assert_eq!(machine.findings().count(Fault::OutOfBounds), wrong, "{index}");
+    }
+}
+
+#[test]
 fn what_is_right_is_no_fault() {
     for [body] in table(include_str!("right.txt")) {
         let text = format!("__global__ void k(int *o) {{ int t = threadIdx.x; {body} }}");
