@@ -8,9 +8,8 @@ const LIBRARY: &str = "../../lessons/library";
 const RECORDINGS: &str = "../../assets/recordings";
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let library = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join(LIBRARY);
     let mut list = String::from("&[\n");
-    add(&library, "", &mut list)?;
+    add(Path::new(LIBRARY), "", &mut list)?;
     list.push(']');
     fs::write(PathBuf::from(env::var("OUT_DIR")?).join("library.rs"), list)?;
     recordings()
@@ -19,17 +18,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Lists the recordings that ship: each a folder as a run has left it.
 fn recordings() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={RECORDINGS}");
-    let folder = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join(RECORDINGS);
     let mut list = String::from("&[\n");
-    for recording in sorted(&folder)? {
+    for recording in sorted(Path::new(RECORDINGS))? {
         if !recording.is_dir() {
             continue;
         }
         let name = name_of(&recording);
-        let file = |file: &str| {
-            let path = recording.join(file).display().to_string();
-            format!("include_bytes!({path:?})")
-        };
+        let file = |file: &str| format!("include_bytes!({})", from_manifest(&recording.join(file)));
         writeln!(
             list,
             "    Shipped {{ name: {name:?}, about: {}, reports: {}, outcome: {} }},",
@@ -52,11 +47,15 @@ fn add(folder: &Path, prefix: &str, list: &mut String) -> Result<(), Box<dyn Err
             add(&path, &format!("{name}/"), list)?;
         } else if name == "course.toml" || name.ends_with(".md") {
             println!("cargo::rerun-if-changed={}", path.display());
-            let file = path.display().to_string();
-            writeln!(list, "    ({name:?}, include_str!({file:?})),")?;
+            writeln!(list, "    ({name:?}, include_str!({})),", from_manifest(&path))?;
         }
     }
     Ok(())
+}
+
+/// The path as the compiler finds it wherever the clone lies: a build folder may serve several clones.
+fn from_manifest(path: &Path) -> String {
+    format!("concat!(env!(\"CARGO_MANIFEST_DIR\"), {:?})", format!("/{}", path.display()))
 }
 
 fn name_of(path: &Path) -> String {

@@ -8,17 +8,20 @@ const THEMES: &str = "../../assets/themes";
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={THEMES}");
-    let folder = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join(THEMES);
     let mut list = String::from("&[\n");
     let mut themes = Vec::new();
-    for entry in fs::read_dir(&folder)? {
+    for entry in fs::read_dir(THEMES)? {
         themes.push(entry?.path());
     }
     themes.sort();
     for theme in themes {
         let name = theme.file_stem().unwrap_or_default().to_string_lossy();
-        let file = theme.display().to_string();
-        writeln!(list, "    ({name:?}, include_str!({file:?})),")?;
+        // By the manifest's folder, wherever the clone lies: a build folder may serve several clones.
+        let file = format!("/{}", theme.display());
+        writeln!(
+            list,
+            "    ({name:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {file:?}))),"
+        )?;
     }
     list.push(']');
     fs::write(PathBuf::from(env::var("OUT_DIR")?).join("themes.rs"), list)?;
