@@ -1,9 +1,11 @@
 //! The syntax tree of a kernel: what was written, before anything is known of types; and the table of operators.
 
 use crate::diagnostic::Place;
-use crate::lexer::Suffix;
+use crate::lexer::{Lexeme, Suffix};
 use crate::typed_ast::{Comparison, Operation, YieldedValue};
 use crate::types::{Access, Record, Scalar};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]
 pub(super) struct Unit {
@@ -11,8 +13,19 @@ pub(super) struct Unit {
     pub(super) records: Vec<RecordDeclaration>,
     /// Constants, variables and arrays in shared memory, outside of functions.
     pub(super) constants: Vec<Declaration>,
-    /// The text again from its tokens.
-    pub(super) text: String,
+    /// Variables of the host, which are named in complaints alone.
+    pub(super) host_variables: BTreeSet<String>,
+    pub(super) written: Written,
+}
+
+/// What the text is written from again.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    pub(super) tokens: Vec<Lexeme>,
+    /// Names that are declared, and whether each is a function's or a type's.
+    pub(super) declared: BTreeMap<String, bool>,
+    /// Tokens that a second compiler is given other words for, by their number.
+    pub(super) rewritten: BTreeMap<usize, Cow<'static, str>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +44,40 @@ pub(super) struct Function {
     pub(super) result: TypeName,
     pub(super) params: Vec<Param>,
     pub(super) body: Vec<Statement>,
+    /// What is put in at each use; empty where it is no template.
+    pub(super) template: Vec<TemplateParam>,
+    /// How many functions stand before its first declaration: those behind may call it.
+    pub(super) declared: usize,
+}
+
+impl Function {
+    /// Whether two functions cannot be told apart where they are called.
+    pub(super) fn is_same_as(&self, other: &Self) -> bool {
+        let types = |function: &Self| function.params.iter().map(|one| one.ty).collect::<Vec<_>>();
+        self.name == other.name
+            && self.template.len() == other.template.len()
+            && types(self) == types(other)
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct TemplateParam {
+    pub(super) name: String,
+    pub(super) kind: TemplateKind,
+    pub(super) default: Option<TemplateArgument>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TemplateKind {
+    Type,
+    /// A number, a truth value, or a function of the type [`Base::Function`].
+    Value(TypeName),
+}
+
+#[derive(Debug)]
+pub(super) enum TemplateArgument {
+    Type(TypeName),
+    Value(Expr),
 }
 
 #[derive(Debug)]
@@ -49,6 +96,10 @@ pub(super) enum Base {
     Record(Record),
     /// The type of its first value.
     Auto,
+    /// An argument of the template at hand, by its number.
+    Param(usize),
+    /// `float (*)(float)`: only an argument of a template has it.
+    Function,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +158,17 @@ pub(super) struct Declarator {
 pub(super) enum Initial {
     Value(Expr),
     List(Vec<Expr>),
+    /// `T x(value)` and `T x{value}`, where the type tells which it is.
+    Construct(Vec<Expr>),
+}
+
+impl Initial {
+    pub(super) fn values(&self) -> &[Expr] {
+        match self {
+            Self::Value(value) => std::slice::from_ref(value),
+            Self::List(list) | Self::Construct(list) => list,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -156,9 +218,10 @@ pub(super) enum ExprKind {
     Null,
     Name(String),
     Member(Box<Expr>, String),
-    Call(String, Vec<Expr>),
-    /// A record of some values.
-    Make(Record, Vec<Expr>),
+    /// With arguments of its template, if some are written.
+    Call(String, Vec<TemplateArgument>, Vec<Expr>),
+    /// A value of a type from some values: `float4(v)`, `T{}`.
+    Make(TypeName, Vec<Expr>),
     Index(Box<Expr>, Box<Expr>),
     Unary(Unary, Box<Expr>),
     Binary(Binary, Box<Expr>, Box<Expr>),

@@ -7,10 +7,13 @@ mod declare;
 mod element;
 mod expression;
 mod fold;
+mod instance;
 mod intrinsic;
 mod make;
+mod overload;
 mod passing;
 mod record;
+mod written;
 
 use crate::ast;
 use crate::ast::{Role, Statement, StatementKind, Unit};
@@ -19,7 +22,7 @@ use crate::typed_ast::{
     Expr, Function, Global, Index, Param, Program, Shared, Stmt, StmtKind, Test, Variable,
 };
 use crate::types::{Scalar, Type};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of `__shared__` arrays that a kernel may declare; more is asked for at launch.
 pub(super) const MOST_STATIC_SHARED: u32 = 48 * 1024;
@@ -29,6 +32,7 @@ pub(super) const MOST_LOCAL: u32 = 16 * 1024;
 
 const BUILTIN_NAMES: [&str; 5] = ["threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"];
 
+use crate::check::instance::{Bound, Instance};
 use crate::check::passing::Signature;
 use crate::check::record::RecordInfo;
 
@@ -47,7 +51,7 @@ enum Meaning {
     Constant(Scalar, Number),
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Number {
     Whole(i64),
     Real(f64),
@@ -56,6 +60,12 @@ enum Number {
 /// What is known while one function is walked through.
 #[derive(Default)]
 struct Checker<'u> {
+    /// The functions of the text.
+    sources: &'u [ast::Function],
+    host_variables: BTreeSet<String>,
+    /// Which of them are checked, with which arguments of their templates.
+    instances: Vec<Instance>,
+    /// Those that are checked, in the order in which they were completed.
     functions: Vec<Function>,
     /// Of each function, the values of arguments that a call may leave out.
     defaults: Vec<Vec<Option<&'u ast::Expr>>>,
@@ -80,13 +90,24 @@ struct Checker<'u> {
     gives: Option<Index>,
     loops: u32,
     height: u32,
+    /// Its number in the text, and what its template is given.
+    source: usize,
+    bindings: Vec<Bound>,
+    /// Expressions on the way down, over all functions that are being checked.
+    nesting: u32,
+    /// Expressions that were checked so far.
+    checked: usize,
     fence: Option<Place>,
+    builtins: BTreeSet<Place>,
     diagnostics: Vec<Diagnostic>,
 }
 
 /// Checks a whole text; all that is wrong with it at once.
 pub(super) fn check(unit: &Unit) -> Result<Program, Vec<Diagnostic>> {
-    let mut checker = Checker { scopes: vec![BTreeMap::new()], ..Checker::default() };
+    let sources = unit.functions.as_slice();
+    let host_variables = unit.host_variables.clone();
+    let mut checker =
+        Checker { sources, host_variables, scopes: vec![BTreeMap::new()], ..Checker::default() };
     for record in &unit.records {
         checker.define(record);
     }
@@ -98,21 +119,23 @@ pub(super) fn check(unit: &Unit) -> Result<Program, Vec<Diagnostic>> {
     }
     let mut kernel = None;
     let mut params = Vec::new();
-    for function in &unit.functions {
-        if checker.functions.iter().any(|other| other.name == function.name) {
+    for (source, function) in sources.iter().enumerate() {
+        if sources[..source].iter().any(|other| other.is_same_as(function)) {
             let message = format!("'{}' is defined twice", function.name);
             checker.complain(function.place, message, "rename one of them");
         }
-        checker.function(function);
-        let defaults = function.params.iter().map(|param| param.default.as_ref());
-        checker.defaults.push(defaults.collect());
+        // A template is checked where it is called.
+        if !function.template.is_empty() {
+            continue;
+        }
+        let Ok(index) = checker.instance(source, Vec::new(), function.place) else { continue };
         if function.role == Role::Kernel {
             if kernel.is_some() {
                 let message = "a second kernel: there is one __global__ function";
                 checker.complain(function.place, message, "make it __device__, or leave it out");
             } else {
-                kernel = checker.functions.len().checked_sub(1);
-                params = checker.functions.last().map_or_else(Vec::new, arguments);
+                kernel = Some(index);
+                params = arguments(&checker.functions[index]);
             }
         }
     }
@@ -135,6 +158,7 @@ pub(super) fn check(unit: &Unit) -> Result<Program, Vec<Diagnostic>> {
             functions: checker.functions,
             shared: checker.shared,
             fence: checker.fence,
+            builtins: checker.builtins,
             globals: checker.globals,
         }),
         Some(_) | None => Err(checker.diagnostics),
@@ -190,18 +214,14 @@ fn known(expr: &Expr) -> Option<i64> {
     if let crate::typed_ast::Kind::Whole(value) = expr.kind { Some(value) } else { None }
 }
 
-impl Checker<'_> {
-    pub(super) fn function(&mut self, function: &ast::Function) {
+impl<'u> Checker<'u> {
+    /// Checks a function, in a state of its own.
+    pub(super) fn function(&mut self, function: &'u ast::Function) {
         self.name.clone_from(&function.name);
         self.result = Type::Void;
-        self.variables = Vec::new();
-        self.local_bytes = 0;
-        self.loops = 0;
-        self.height = 0;
         if let Ok(ty) = self.type_of(function.result, function.place, "a function's value") {
             self.result = ty;
         }
-        self.gives = None;
         if function.role == Role::Kernel && self.result != Type::Void {
             let message = "a kernel returns nothing";
             let help = "write __global__ void, and a buffer for the result";
@@ -209,6 +229,8 @@ impl Checker<'_> {
         }
         let mut passing = Vec::new();
         let gives = self.result.record();
+        self.scopes.push(BTreeMap::new());
+        self.declare_bound(function);
         let mut body = self.scoped(|checker| {
             for param in &function.params {
                 if let Ok(passed) = checker.param(param, function.role) {
@@ -231,6 +253,8 @@ impl Checker<'_> {
             self.complain(function.place, message, "write some of them out");
         }
         self.signatures.push(Signature { passing, gives });
+        let defaults = function.params.iter().map(|param| param.default.as_ref());
+        self.defaults.push(defaults.collect());
         self.functions.push(Function {
             name: function.name.clone(),
             result: if gives.is_some() { Type::Void } else { self.result },

@@ -4,10 +4,10 @@ mod directives;
 mod macros;
 mod scanner;
 
+use crate::ast::Written;
 use crate::diagnostic::{Diagnostic, MOST_BYTES, Place};
 use crate::lexer::scanner::Scanner;
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt;
 
 mlsys_lab::named_enum! {
@@ -146,13 +146,10 @@ fn spliced(text: &str) -> (String, Vec<usize>) {
 /// Ends each name that a text declares, so that none of them is a word, a macro or a function of another compiler.
 const SUFFIX: &str = "_k";
 
-/// The text again, each token on its line: what a second compiler is given. `declared` tells of a name whether it is a
-/// function's, `rewritten` of tokens what stands in their place.
-pub(super) fn regenerated(
-    tokens: &[Lexeme],
-    declared: &BTreeMap<String, bool>,
-    rewritten: &BTreeMap<usize, Cow<'static, str>>,
-) -> String {
+/// The text again, each token on its line: what a second compiler is given. At the places `builtins` a function of CUDA is
+/// called although the text declares its name.
+pub(super) fn regenerated(written: &Written, builtins: &BTreeSet<Place>) -> String {
+    let Written { tokens, declared, rewritten } = written;
     let mut text = String::new();
     let mut line = 1;
     let mut before = &Token::End;
@@ -171,6 +168,7 @@ pub(super) fn regenerated(
         if let Token::Name(name) = token
             && !matches!(before, Token::Mark("." | "->"))
             && declared.get(name).is_some_and(|is_function| *is_function || !is_called)
+            && !(is_called && builtins.contains(place))
         {
             text.push_str(SUFFIX);
         }

@@ -74,7 +74,8 @@ impl Kernel {
         let read = || {
             let unit = parser::parse(text)?;
             let program = check::check(&unit)?;
-            Ok((lower::lower(&program)?, program, unit.text))
+            let text = lexer::regenerated(&unit.written, &program.builtins);
+            Ok((lower::lower(&program)?, program, text))
         };
         match read() {
             Ok((code, program, cuda)) => {

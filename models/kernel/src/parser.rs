@@ -1,6 +1,7 @@
 //! Walking over tokens: what the parts of the parser share, and types.
 
 mod expression;
+mod generic;
 mod groups;
 mod item;
 mod items;
@@ -11,11 +12,11 @@ mod switch;
 mod template;
 mod type_name;
 
-use crate::ast::{RecordDeclaration, TypeName, Unit};
+use crate::ast::{RecordDeclaration, TypeName, Unit, Written};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::lexer::{Lexeme, Token, Tokens, regenerated};
+use crate::lexer::{Lexeme, Token, Tokens};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How deep brackets, blocks and operators may nest, so that no text exhausts the stack.
 const DEEPEST: u32 = 200;
@@ -33,6 +34,16 @@ pub(super) struct Parser {
     declared: BTreeMap<String, bool>,
     /// Names for types.
     types: BTreeMap<String, TypeName>,
+    /// Names of functions that are templates.
+    templates: BTreeSet<String>,
+    /// Whether a `>` closes the arguments of a template.
+    in_angles: bool,
+    /// Variables of the host, where host code is passed over.
+    host_variables: Option<BTreeSet<String>>,
+    /// Whether the function at hand is a template.
+    is_template: bool,
+    /// Of functions that were declared ahead, how many stood before.
+    ahead: BTreeMap<String, usize>,
     /// Tokens that a second compiler is given other words for, by their number.
     rewritten: BTreeMap<usize, Cow<'static, str>>,
     /// Whether a text counts as true, as in `assert(x > 0 && "x")`.
@@ -44,13 +55,18 @@ pub(super) struct Parser {
 /// Reads a text; all that is wrong with it at once.
 pub(crate) fn parse(text: &str) -> Result<Unit, Vec<Diagnostic>> {
     let Tokens { list, choice, mut diagnostics } = Tokens::of(text);
-    let tokens = select::selected(list, &choice, &mut diagnostics);
+    let (tokens, is_file) = select::selected(list, &choice, &mut diagnostics);
     let mut parser = Parser {
         tokens,
         at: 0,
         depth: 0,
         declared: BTreeMap::new(),
         types: BTreeMap::new(),
+        templates: BTreeSet::new(),
+        in_angles: false,
+        is_template: false,
+        host_variables: is_file.then(BTreeSet::new),
+        ahead: BTreeMap::new(),
         rewritten: BTreeMap::new(),
         in_ignored: false,
         records: Vec::new(),
@@ -59,7 +75,9 @@ pub(crate) fn parse(text: &str) -> Result<Unit, Vec<Diagnostic>> {
     let mut unit = parser.unit();
     unit.records = std::mem::take(&mut parser.records);
     parser.declared.extend(unit.functions.iter().map(|function| (function.name.clone(), true)));
-    unit.text = regenerated(&parser.tokens, &parser.declared, &parser.rewritten);
+    unit.host_variables = parser.host_variables.take().unwrap_or_default();
+    let Parser { tokens, declared, rewritten, .. } = parser;
+    unit.written = Written { tokens, declared, rewritten };
     if parser.diagnostics.is_empty() { Ok(unit) } else { Err(parser.diagnostics) }
 }
 
@@ -88,6 +106,11 @@ impl Parser {
 
     pub(super) fn is_name(&self, name: &str) -> bool {
         matches!(self.token(), Token::Name(found) if found == name)
+    }
+
+    /// The name here, or nothing.
+    pub(super) fn token_word(&self) -> String {
+        if let Token::Name(name) = self.token() { name.clone() } else { String::new() }
     }
 
     pub(super) fn mark(&self) -> &'static str {

@@ -3,6 +3,7 @@
 use crate::diagnostic::Place;
 use crate::math::Math;
 use crate::types::{Scalar, Type};
+use std::collections::BTreeSet;
 
 /// Of a list in [`Program`].
 pub(crate) type Index = usize;
@@ -21,6 +22,8 @@ pub(crate) struct Program {
     pub(crate) globals: Vec<Global>,
     /// Where a `__threadfence` stands, which orders what blocks do.
     pub(crate) fence: Option<Place>,
+    /// Calls of functions of CUDA whose names the text declares as well.
+    pub(crate) builtins: BTreeSet<Place>,
 }
 
 impl Program {

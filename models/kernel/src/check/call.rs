@@ -1,31 +1,35 @@
 //! Calls: helpers, mathematics, atomics, shuffles, votes and barriers.
 
 use crate::ast;
+use crate::ast::TemplateArgument;
 use crate::check::fold::{converted, loaded};
 use crate::check::{Checked, Checker};
 use crate::diagnostic::Place;
 use crate::machine::real;
 use crate::math::{Family, Math};
 use crate::typed_ast::{Atomic, Expr, Kind, Shuffle, Vote};
-use crate::types::{Access, Scalar, Type};
+use crate::types::{Access, Record, Scalar, Type};
 use mlsys_lab::nearest::nearest;
 
 impl Checker<'_> {
     pub(super) fn call(
         &mut self,
         name: &str,
+        given: &[TemplateArgument],
         arguments: &[ast::Expr],
         place: Place,
     ) -> Checked<Expr> {
-        if name == self.name {
-            let message = format!("'{name}' calls itself: recursion is not part of this");
-            return self.refuse(place, message, "write a loop");
-        }
-        if let Some(index) = self.functions.iter().position(|function| function.name == name) {
-            return self.helper(index, arguments, place);
-        }
-        let values: Vec<_> = arguments.iter().map(|argument| self.value(argument)).collect();
+        let name = self.function_name(name);
+        let values = match self.own_call(&name, given, arguments, place)? {
+            Ok(value) => return Ok(value),
+            Err(values) => values,
+        };
+        let values: Vec<_> = values.into_iter().map(|value| self.decayed(value)).collect();
         let values = values.into_iter().collect::<Checked<Vec<Expr>>>()?;
+        if let Some(record) = name.strip_prefix("make_").and_then(Record::vector) {
+            return self.made_of(record, values, place);
+        }
+        let name = name.as_str();
         let (name, values) = match self.intrinsic(name, values, place)? {
             Ok(value) => return Ok(value),
             Err((name, values)) => (name, values),
@@ -59,7 +63,7 @@ impl Checker<'_> {
         }
         let builtins = BUILTINS.iter().map(|(name, _)| *name).chain(["min", "max"]);
         let mut known: Vec<&str> = Math::names().chain(builtins).collect();
-        known.extend(self.functions.iter().map(|function| function.name.as_str()));
+        known.extend(self.sources.iter().map(|function| function.name.as_str()));
         let help = match nearest(name, known) {
             Some(near) => format!("did you mean '{near}'?"),
             None => "a helper is a __device__ function and stands before what calls it".to_owned(),
@@ -85,7 +89,20 @@ impl Checker<'_> {
         )
     }
 
-    fn helper(&mut self, index: usize, arguments: &[ast::Expr], place: Place) -> Checked<Expr> {
+    /// Whether CUDA or C has a function of a name.
+    pub(super) fn is_builtin(&self, name: &str) -> bool {
+        Math::find(name).is_some()
+            || BUILTINS.iter().any(|(own, _)| *own == name)
+            || name.starts_with("__")
+            || name.strip_prefix("make_").and_then(Record::vector).is_some()
+    }
+
+    pub(super) fn helper(
+        &mut self,
+        index: usize,
+        arguments: Vec<Expr>,
+        place: Place,
+    ) -> Checked<Expr> {
         let function = &self.functions[index];
         let (result, height, name) = (function.result, function.height, function.name.clone());
         let wanted: Vec<Type> =
@@ -105,13 +122,17 @@ impl Checker<'_> {
             );
         }
         let mut values = Vec::new();
-        for ((argument, ty), passed) in arguments.iter().zip(&wanted).zip(signature.passing) {
+        let given = arguments.len();
+        for ((argument, ty), passed) in arguments.into_iter().zip(&wanted).zip(signature.passing) {
             values.push(self.passed(argument, passed, *ty)?);
         }
-        for (default, ty) in left_out.into_iter().zip(&wanted[arguments.len()..]) {
+        for (default, ty) in left_out.into_iter().zip(&wanted[given..]) {
             // A default knows no names of the function that calls.
             let inner = self.scopes.split_off(1);
+            let bound = self.bound_of(index);
+            let outer = std::mem::replace(&mut self.bindings, bound);
             let value = self.value(default);
+            self.bindings = outer;
             self.scopes.extend(inner);
             values.push(self.convert(value?, *ty)?);
         }

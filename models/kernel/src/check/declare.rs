@@ -1,49 +1,17 @@
-//! Functions, arguments, variables, arrays and constants; elements and addresses.
+//! Variables, arrays and constants.
 
-use crate::ast::{Base, Declaration, Declarator, Initial, Passing, Storage, TypeName};
+use crate::ast::{Base, Declaration, Declarator, Initial, Passing, Storage};
 use crate::check::{
     Checked, Checker, MOST_LOCAL, MOST_STATIC_SHARED, Meaning, Number, Reported, known,
 };
 use crate::diagnostic::Place;
-use crate::typed_ast::{Global, Index, Kind, Param, Shared, Stmt, StmtKind, Variable};
+use crate::typed_ast::{Expr, Global, Index, Kind, Param, Shared, Stmt, StmtKind, Variable};
 use crate::types::{Access, Extents, Scalar, Type};
 
 /// Elements that a variable outside of functions may have.
 const MOST_GLOBAL: u64 = 1 << 20;
 
 impl Checker<'_> {
-    /// A written type as the type of something that is no array.
-    pub(super) fn type_of(&mut self, ty: TypeName, place: Place, of: &str) -> Checked<Type> {
-        if ty.passing == Passing::Reference {
-            let message = format!("a reference is not part of this as {of}");
-            return self.refuse(place, message, "pass a pointer: float *x");
-        }
-        match (ty.base, ty.pointer) {
-            (Base::Record(record), pointer) => {
-                let info = self.record(record, place)?;
-                let (to, access) = (info.unit, ty.access);
-                let extents = Extents::new(&[]).of_records(record, info.numbers);
-                Ok(match pointer {
-                    Some(_) => Type::Pointer { to, access, record: Some(record) },
-                    None => Type::Array { of: to, extents, access },
-                })
-            }
-            (Base::Scalar(scalar), None) => Ok(Type::Scalar(scalar)),
-            (Base::Scalar(to), Some(_)) => Ok(Type::pointer(to, ty.access)),
-            (Base::Void, None) => Ok(Type::Void),
-            (Base::Auto, _) => self.refuse(
-                place,
-                format!("auto stands for no type as {of}"),
-                "write the type; auto x = value; takes that of the value",
-            ),
-            (Base::Void, Some(_)) => self.refuse(
-                place,
-                format!("void* is not part of this as {of}"),
-                "point to what is there: float *",
-            ),
-        }
-    }
-
     pub(super) fn variable(&mut self, name: &str, place: Place, ty: Type) -> Index {
         self.variables.push(Variable {
             name: name.to_owned(),
@@ -66,7 +34,11 @@ impl Checker<'_> {
                     if self.scopes.last().is_some_and(|scope| !scope.contains_key(&name.name)) {
                         let scalar = match name.ty.base {
                             Base::Scalar(scalar) => scalar,
-                            Base::Void | Base::Auto | Base::Record(_) => Scalar::Int,
+                            Base::Void
+                            | Base::Auto
+                            | Base::Record(_)
+                            | Base::Param(_)
+                            | Base::Function => Scalar::Int,
                         };
                         let ty = if name.extents.is_empty() && name.ty.pointer.is_none() {
                             Type::Scalar(scalar)
@@ -132,13 +104,17 @@ impl Checker<'_> {
                 let index = self.local(name, ty)?;
                 Ok(Some(StmtKind::Declare(index, None)))
             }
-            Some(Initial::Value(value)) => {
-                if let Type::Array { .. } = ty {
-                    let message = "an array's values stand in braces";
-                    return self.refuse(place, message, "write = {0} for zeros");
-                }
-                let value = self.value(value)?;
-                let value = self.convert(value, base)?;
+            Some(Initial::Value(_) | Initial::Construct(_)) if matches!(ty, Type::Array { .. }) => {
+                let message = "an array's values stand in braces";
+                self.refuse(place, message, "write = {0} for zeros")
+            }
+            Some(initial @ (Initial::Value(_) | Initial::Construct(_))) => {
+                let values: Vec<_> = initial.values().iter().map(|one| self.value(one)).collect();
+                let values = values.into_iter().collect::<Checked<Vec<Expr>>>()?;
+                let value = match <[Expr; 1]>::try_from(values) {
+                    Ok([value]) => self.convert(value, base)?,
+                    Err(values) => self.constructed(base, values, place)?,
+                };
                 if let (true, Type::Scalar(scalar), Some(number)) =
                     (constant, base, number(&value.kind))
                 {
@@ -172,9 +148,8 @@ impl Checker<'_> {
 
     /// `auto x = value;`
     fn deduced(&mut self, storage: Storage, name: &Declarator) -> Checked<StmtKind> {
-        let (Storage::Local, [], Some(Initial::Value(value))) =
-            (storage, name.extents.as_slice(), &name.initial)
-        else {
+        let values = name.initial.as_ref().map_or(&[][..], Initial::values);
+        let (Storage::Local, [], [value]) = (storage, name.extents.as_slice(), values) else {
             let message = format!("the type of '{}' is not known", name.name);
             return self.refuse(
                 name.place,
@@ -334,11 +309,7 @@ impl Checker<'_> {
                 "a variable outside of functions is a number or an array of them",
             );
         };
-        let list = match &name.initial {
-            None => &[][..],
-            Some(Initial::Value(value)) => std::slice::from_ref(value),
-            Some(Initial::List(values)) => values.as_slice(),
-        };
+        let list = name.initial.as_ref().map_or(&[][..], Initial::values);
         let extents = self.extents(name)?;
         let mut initial = Vec::new();
         for value in list {
@@ -369,7 +340,8 @@ impl Checker<'_> {
 
     /// `const int N = 4;` outside of functions.
     fn global_constant(&mut self, name: &Declarator) -> Checked<()> {
-        let Some(Initial::Value(value)) = &name.initial else { return Err(Reported) };
+        let values = name.initial.as_ref().map_or(&[][..], Initial::values);
+        let [value] = values else { return Err(Reported) };
         let ty = self.type_of(name.ty, name.place, "a constant")?;
         let value = self.value(value)?;
         let place = value.place;
@@ -388,7 +360,7 @@ impl Checker<'_> {
     }
 }
 
-fn number(kind: &Kind) -> Option<Number> {
+pub(super) fn number(kind: &Kind) -> Option<Number> {
     if let Kind::Whole(value) = kind {
         Some(Number::Whole(*value))
     } else if let Kind::Real(value) = kind {

@@ -3,7 +3,7 @@
 use crate::ast;
 use crate::ast::ExprKind;
 use crate::check::fold::{arithmetic, converted, loaded, scaled};
-use crate::check::{Checked, Checker, Meaning};
+use crate::check::{Checked, Checker};
 use crate::diagnostic::Place;
 use crate::typed_ast::{Expr, Kind, Operation};
 use crate::types::{Access, Extents, Type};
@@ -76,22 +76,22 @@ impl Checker<'_> {
     }
 
     pub(super) fn address(&mut self, operand: &ast::Expr, place: Place) -> Checked<Expr> {
-        if let ExprKind::Name(name) = &operand.kind
-            && let Some(Meaning::Variable(index)) = self.meaning(name)
-            && let Type::Scalar(to) = self.variables[index].ty
-        {
-            self.variables[index].in_memory = true;
-            return Ok(Expr {
-                place,
-                ty: Type::pointer(to, Access::Mutable),
-                kind: Kind::Local(index),
-            });
-        }
         let element = if let ExprKind::Index(..) = &operand.kind {
             self.element(operand)?
         } else {
             self.expr(operand)?
         };
+        self.addressed(element, place)
+    }
+
+    /// The address of what was checked.
+    pub(super) fn addressed(&mut self, element: Expr, place: Place) -> Checked<Expr> {
+        if let (Kind::Variable(index), Type::Scalar(to)) = (&element.kind, element.ty) {
+            let index = *index;
+            self.variables[index].in_memory = true;
+            let ty = Type::pointer(to, Access::Mutable);
+            return Ok(Expr { place, ty, kind: Kind::Local(index) });
+        }
         if let Kind::Load(address) = element.kind {
             return Ok(Expr { place, ..*address });
         }

@@ -14,9 +14,15 @@ impl Checker<'_> {
     /// An expression in value context: arrays decay to the address of their first element.
     pub(super) fn value(&mut self, expr: &ast::Expr) -> Checked<Expr> {
         let checked = self.expr(expr)?;
+        self.decayed(checked)
+    }
+
+    /// The value of what was checked: of an array the address of its first element.
+    pub(super) fn decayed(&mut self, checked: Expr) -> Checked<Expr> {
+        let place = checked.place;
         match checked.ty {
             Type::Void => {
-                self.refuse(expr.place, "this has no value", "call it as a statement of its own")
+                self.refuse(place, "this has no value", "call it as a statement of its own")
             }
             // A record is a value by its address.
             Type::Array { extents, .. } if extents.dimensions() == 0 => Ok(checked),
@@ -25,7 +31,7 @@ impl Checker<'_> {
                 Ok(Expr { ty, ..checked })
             }
             Type::Array { of, .. } => self.refuse(
-                expr.place,
+                place,
                 format!("a {} is no value", checked.ty),
                 format!("index it, or take the address of its first {of}"),
             ),
@@ -34,6 +40,14 @@ impl Checker<'_> {
     }
 
     pub(super) fn expr(&mut self, expr: &ast::Expr) -> Checked<Expr> {
+        self.nesting += 1;
+        self.checked += 1;
+        let checked = self.bare_expr(expr);
+        self.nesting -= 1;
+        checked
+    }
+
+    fn bare_expr(&mut self, expr: &ast::Expr) -> Checked<Expr> {
         let place = expr.place;
         let typed = |ty: Type, kind: Kind| Ok(Expr { place, ty, kind });
         let scalar =
@@ -118,14 +132,14 @@ impl Checker<'_> {
                     if ty == Type::Void { self.expr(operand)? } else { self.value(operand)? };
                 self.cast(operand, ty)
             }
-            ExprKind::Call(name, arguments) => self.call(name, arguments, place),
-            ExprKind::Make(record, arguments) => {
+            ExprKind::Call(name, given, arguments) => self.call(name, given, arguments, place),
+            ExprKind::Make(ty, arguments) => {
+                let ty = self.type_of(*ty, place, "a value")?;
                 let values: Vec<_> = arguments.iter().map(|one| self.value(one)).collect();
-                let mut values = values.into_iter().collect::<Checked<Vec<Expr>>>()?;
-                match values.pop_if(|value| value.ty.record() == Some(*record)) {
-                    Some(value) if values.is_empty() => Ok(value),
-                    Some(value) => self.refuse(value.place, "too many values", ""),
-                    None => self.made(*record, values, place),
+                let values = values.into_iter().collect::<Checked<Vec<Expr>>>()?;
+                match ty.record() {
+                    Some(record) => self.made_of(record, values, place),
+                    None => self.constructed(ty, values, place),
                 }
             }
         }
@@ -241,11 +255,11 @@ impl Checker<'_> {
             }
             (_, ty) => (ty, self.convert(yes, ty)?, no),
         };
-        Ok(Expr {
-            place,
-            ty,
-            kind: Kind::Conditional(Box::new(condition), Box::new(yes), Box::new(no)),
-        })
+        if let Kind::Whole(known) = condition.kind {
+            return Ok(if known != 0 { yes } else { no });
+        }
+        let kind = Kind::Conditional(Box::new(condition), Box::new(yes), Box::new(no));
+        Ok(Expr { place, ty, kind })
     }
 
     fn integer(&mut self, place: Place, value: u64, suffix: Suffix, base: u32) -> Checked<Expr> {
@@ -289,6 +303,10 @@ impl Checker<'_> {
             (None, name) if name.parse::<Special>().is_ok() => {
                 let message = format!("'{name}' has three parts");
                 return self.refuse(place, message, format!("write {name}.x, .y or .z"));
+            }
+            (None, _) if self.host_variables.contains(name) => {
+                let message = format!("'{name}' is a variable of the host");
+                return self.refuse(place, message, "write const before it, or pass its value");
             }
             (None, _) => {
                 let scopes = self.scopes.iter().flat_map(|scope| scope.keys().map(String::as_str));

@@ -143,7 +143,21 @@ pub(super) fn compared(
         Sides::AsWritten => (Box::new(left), Box::new(right)),
         Sides::Swapped => (Box::new(right), Box::new(left)),
     };
-    Expr { place, ty: Type::Scalar(Scalar::Bool), kind: Kind::Compare(comparison, left, right) }
+    let scalars = left.ty.scalar().zip(right.ty.scalar());
+    let kind = match (&left.kind, &right.kind, scalars) {
+        (Kind::Whole(a), Kind::Whole(b), Some((one, other))) => {
+            let (a, b) = (number(*a, one), number(*b, other));
+            let holds = match comparison {
+                Comparison::Equal => a == b,
+                Comparison::NotEqual => a != b,
+                Comparison::Less => a < b,
+                Comparison::LessEqual => a <= b,
+            };
+            Kind::Whole(i64::from(holds))
+        }
+        _ => Kind::Compare(comparison, left, right),
+    };
+    Expr { place, ty: Type::Scalar(Scalar::Bool), kind }
 }
 
 /// What lies at an address: a number, or still an array of them.

@@ -23,6 +23,35 @@ impl Checker<'_> {
         Ok(sequence(fills, Expr { place, ty, kind: Kind::Local(kept) }))
     }
 
+    /// The same, or a value that is one already.
+    pub(super) fn made_of(
+        &mut self,
+        record: Record,
+        mut values: Vec<Expr>,
+        place: Place,
+    ) -> Checked<Expr> {
+        match values.pop_if(|value| value.ty.record() == Some(record)) {
+            Some(value) if values.is_empty() => Ok(value),
+            Some(value) => self.refuse(value.place, "too many values", ""),
+            None => self.made(record, values, place),
+        }
+    }
+
+    /// `float(x)` and `float()`: a number of one value, or 0.
+    pub(super) fn constructed(
+        &mut self,
+        ty: Type,
+        mut values: Vec<Expr>,
+        place: Place,
+    ) -> Checked<Expr> {
+        let zero = Expr { place, ty: Type::Scalar(Scalar::Int), kind: Kind::Whole(0) };
+        let value = values.pop().unwrap_or(zero);
+        if !values.is_empty() {
+            return self.refuse(place, format!("a {ty} has one value"), "");
+        }
+        self.cast(value, ty)
+    }
+
     /// Assignments of values to the numbers of a record, in order; one value goes everywhere, and what is left is 0.
     fn filled(
         &mut self,
@@ -62,10 +91,7 @@ impl Checker<'_> {
         out: &mut Vec<Stmt>,
     ) -> Checked<StmtKind> {
         let place = name.place;
-        let list = match initial {
-            Initial::Value(value) => std::slice::from_ref(value),
-            Initial::List(list) => list.as_slice(),
-        };
+        let list = initial.values();
         let mut values = Vec::new();
         for value in list {
             values.push(self.value(value)?);

@@ -146,20 +146,15 @@ impl Checker<'_> {
     }
 
     /// What a call hands over for an argument that is no plain value.
-    pub(super) fn passed(
-        &mut self,
-        argument: &ast::Expr,
-        passed: Passed,
-        ty: Type,
-    ) -> Checked<Expr> {
+    pub(super) fn passed(&mut self, argument: Expr, passed: Passed, ty: Type) -> Checked<Expr> {
         let place = argument.place;
         let address = match passed {
             Passed::Value => {
-                let value = self.value(argument)?;
+                let value = self.decayed(argument)?;
                 return self.convert(value, ty);
             }
             Passed::Record { .. } => {
-                let value = self.value(argument)?;
+                let value = self.decayed(argument)?;
                 if value.ty.record().is_none() {
                     let message = format!("a {} is no {ty} without its star", value.ty);
                     return self.refuse(place, message, "");
@@ -173,8 +168,8 @@ impl Checker<'_> {
                     ..value
                 }
             }
-            Passed::Reference(Access::Constant) if !is_place(argument) => {
-                let value = self.value(argument)?;
+            Passed::Reference(Access::Constant) if !is_place(&argument, ty) => {
+                let value = self.decayed(argument)?;
                 let Type::Pointer { to, record, .. } = ty else { return Err(Reported) };
                 if record.is_some() {
                     let ty =
@@ -195,14 +190,29 @@ impl Checker<'_> {
                     sequence(vec![assign], local)
                 }
             }
-            Passed::Reference(_) => self.address(argument, place)?,
+            Passed::Reference(_) => self.addressed(argument, place)?,
         };
         self.convert(address, ty)
     }
 }
 
-/// Whether something has an address.
-fn is_place(expr: &ast::Expr) -> bool {
-    use ast::ExprKind::{Index, Member, Name, Unary};
-    matches!(expr.kind, Name(_) | Index(..) | Member(..) | Unary(ast::Unary::Dereference, _))
+/// Whether something has an address that a reference of a type may be.
+fn is_place(expr: &Expr, ty: Type) -> bool {
+    let element = address_of(expr).and_then(Type::element);
+    element.is_some() && element == ty.element()
+}
+
+/// The type of the address of what was checked, if it has one.
+pub(super) fn address_of(expr: &Expr) -> Option<Type> {
+    if let Kind::Load(address) = &expr.kind {
+        return Some(address.ty);
+    }
+    match (&expr.kind, expr.ty) {
+        (Kind::Variable(_), Type::Scalar(to)) => Some(Type::pointer(to, Access::Mutable)),
+        (_, Type::Array { of, extents, access }) => {
+            let record = extents.single();
+            record.map(|_| Type::Pointer { to: of, access, record })
+        }
+        _ => None,
+    }
 }

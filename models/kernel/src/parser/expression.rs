@@ -5,7 +5,6 @@ use crate::diagnostic::Place;
 use crate::lexer::Token;
 use crate::parser::{Parsed, Parser, is_keyword, outside};
 use crate::typed_ast::{Operation, YieldedValue};
-use crate::types::Record;
 
 /// How high an expression may be: a sum of more terms than this is written as several.
 const HIGHEST: u32 = 250;
@@ -24,7 +23,7 @@ pub(super) fn boxed(place: Place, kind: ExprKind) -> Expr {
         | ExprKind::Comma(a, b)
         | ExprKind::Assign(_, a, b) => a.height.max(b.height),
         ExprKind::Conditional(a, b, c) => a.height.max(b.height).max(c.height),
-        ExprKind::Call(_, arguments)
+        ExprKind::Call(_, _, arguments)
         | ExprKind::Make(_, arguments)
         | ExprKind::Ignored(arguments) => arguments.iter().map(|a| a.height).max().unwrap_or(0),
         ExprKind::Integer { .. }
@@ -86,7 +85,7 @@ impl Parser {
     fn ranked(&mut self, least: u8) -> Parsed<Expr> {
         let mut left = self.unary()?;
         while let Some((operator, rank)) = infix(self.mark()) {
-            if rank < least {
+            if rank < least || (self.in_angles && matches!(self.mark(), ">" | ">>" | ">=")) {
                 break;
             }
             self.bounded(&left)?;
@@ -154,12 +153,14 @@ impl Parser {
             self.need(")", "the type")?;
             return Ok(boxed(place, ExprKind::SizeOf(ty)));
         }
-        if self.take("(") {
-            if !self.at_type() {
-                let inner = self.expression()?;
+        if self.is("(") {
+            if !self.at_cast() {
+                self.advance();
+                let inner = self.bracketed(Self::expression)?;
                 self.need(")", "the expression")?;
                 return self.postfix(inner);
             }
+            self.advance();
             let ty = self.whole_type()?;
             self.need(")", "the type")?;
             let operand = self.unary()?;
@@ -167,6 +168,20 @@ impl Parser {
         }
         let primary = self.primary()?;
         self.postfix(primary)
+    }
+
+    /// Whether a type alone stands in the brackets here: `(float)x`, but not `(float(x))`.
+    fn at_cast(&mut self) -> bool {
+        let is_type = self.at_type_behind();
+        is_type && !matches!(self.ahead(2), Token::Mark("(" | "{" | "::"))
+    }
+
+    /// Reads what stands in brackets, where a `>` is an operator again.
+    pub(super) fn bracketed<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        let before = std::mem::replace(&mut self.in_angles, false);
+        let result = inner(self);
+        self.in_angles = before;
+        result
     }
 
     /// Whether a type stands behind the bracket here.
@@ -251,10 +266,12 @@ impl Parser {
         if self.at_type() {
             let ty = self.plain_type()?;
             let close = if self.is("{") { "}" } else { ")" };
-            if let (Base::Record(record), None, "(" | "{") = (ty.base, ty.pointer, self.mark()) {
+            if let (Base::Record(_) | Base::Param(_), None, "(" | "{") =
+                (ty.base, ty.pointer, self.mark())
+            {
                 self.advance();
                 let values = self.arguments(close)?;
-                return Ok(boxed(place, ExprKind::Make(record, values)));
+                return Ok(boxed(place, ExprKind::Make(ty, values)));
             }
             if !self.take("{") {
                 self.need("(", "the type")?;
@@ -277,18 +294,17 @@ impl Parser {
             }
             _ => {
                 self.advance();
-                if !self.take("(") {
+                let given = if self.is("<") && self.templates.contains(&name) {
+                    self.template_arguments()?
+                } else {
+                    Vec::new()
+                };
+                if given.is_empty() && !self.is("(") {
                     return Ok(boxed(place, ExprKind::Name(name)));
                 }
+                self.need("(", "the function's name")?;
                 let arguments = self.arguments(")")?;
-                let record = name.strip_prefix("make_").and_then(Record::vector);
-                return Ok(boxed(
-                    place,
-                    match record {
-                        Some(record) => ExprKind::Make(record, arguments),
-                        None => ExprKind::Call(name, arguments),
-                    },
-                ));
+                return Ok(boxed(place, ExprKind::Call(name, given, arguments)));
             }
         };
         self.advance();
@@ -299,7 +315,7 @@ impl Parser {
     pub(super) fn arguments(&mut self, close: &str) -> Parsed<Vec<Expr>> {
         let mut arguments = Vec::new();
         while !self.is(close) {
-            arguments.push(self.assignment()?);
+            arguments.push(self.bracketed(Self::assignment)?);
             if !self.take(",") {
                 break;
             }
@@ -313,7 +329,7 @@ impl Parser {
         self.advance();
         self.need("<", "the cast")?;
         let ty = self.whole_type()?;
-        self.need(">", "the type")?;
+        self.close_angle()?;
         self.need("(", "the type")?;
         let operand = self.nested(Self::expression)?;
         self.need(")", "the value")?;

@@ -1,6 +1,6 @@
 //! What stands outside of functions: functions, constants and names for types.
 
-use crate::ast::{Declaration, Function, Initial, Param, Role, Storage, Unit};
+use crate::ast::{Declaration, Function, Param, Role, Storage, Unit};
 use crate::lexer::Token;
 use crate::parser::{Parsed, Parser, Reported, outside};
 use crate::types::Access;
@@ -29,7 +29,22 @@ impl Parser {
         if self.take(";") {
             return Ok(());
         }
-        let start = self.place();
+        if self.is_name("template") {
+            let head = self.template_head()?;
+            if let Some((message, help)) = outside(&self.token_word()) {
+                return self.refuse(message, help);
+            }
+            let before = unit.functions.len();
+            self.is_template = true;
+            let read = self.item(unit);
+            self.is_template = false;
+            let template = self.close_template(head);
+            if let Some(function) = unit.functions.get_mut(before) {
+                function.template = template;
+            }
+            return read;
+        }
+        let (first, start) = (self.at, self.place());
         let mut role = None;
         let mut is_constant = false;
         let mut global = None;
@@ -52,10 +67,11 @@ impl Parser {
                     return self.type_alias();
                 }
                 "typedef" | "using" => return self.type_alias(),
-                "extern" => {
+                "extern" if self.at_shared() => {
                     unit.constants.push(self.shared_declaration()?);
                     return Ok(());
                 }
+                "extern" => {}
                 "__launch_bounds__" => {
                     self.launch_bounds()?;
                     continue;
@@ -96,9 +112,18 @@ impl Parser {
                 unit.constants.push(Declaration { storage: Storage::Global(access), names });
                 return Ok(());
             }
+            // A variable of the host, which a kernel cannot reach.
+            if let Some(host) = &mut self.host_variables
+                && !is_constant
+                && ty.access == Access::Mutable
+            {
+                host.extend(names.into_iter().map(|one| one.name));
+                self.rewritten.extend((first..self.at).map(|at| (at, "".into())));
+                return Ok(());
+            }
             for declarator in &names {
                 if declarator.ty.access == Access::Mutable
-                    || !matches!(declarator.initial, Some(Initial::Value(_)))
+                    || !matches!(&declarator.initial, Some(one) if one.values().len() == 1)
                 {
                     let message =
                         format!("'{}' outside of a function is no constant", declarator.name);
@@ -115,13 +140,30 @@ impl Parser {
             self.complain(start, message, help);
             return Err(Reported);
         };
+        let functions = unit.functions.len();
+        let declared = *self.ahead.entry(name.clone()).or_insert(functions);
+        if self.is_template {
+            self.templates.insert(name.clone());
+        }
         let params = self.params()?;
         if self.take(";") {
-            // A declaration ahead of the definition says nothing new.
             return Ok(());
         }
+        if let Some(unnamed) = params.iter().find(|param| param.name.is_empty()) {
+            self.complain(unnamed.place, "the name of an argument is missing", "name it");
+        }
         let body = self.block("a function")?;
-        unit.functions.push(Function { role, name, place, result: ty, params, body });
+        let template = Vec::new();
+        unit.functions.push(Function {
+            role,
+            name,
+            place,
+            result: ty,
+            params,
+            body,
+            template,
+            declared,
+        });
         Ok(())
     }
 
@@ -146,7 +188,11 @@ impl Parser {
         }
         while !self.is(")") {
             let mut ty = self.whole_type()?;
-            let (name, place) = self.name("an argument")?;
+            // A declaration ahead of the definition may leave names out.
+            let (name, place) = match self.mark() {
+                "," | ")" | "[" => (String::new(), self.place()),
+                _ => self.name("an argument")?,
+            };
             if self.take("[") {
                 // The extent of an array argument means nothing in C: it is a pointer.
                 if !self.is("]") {

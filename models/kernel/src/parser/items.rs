@@ -87,13 +87,17 @@ pub(super) fn behind_angle(tokens: &[Lexeme], open: usize) -> usize {
 /// Takes out what means nothing to a kernel: namespaces, `extern "C"`, attributes, `static_assert`.
 pub(super) fn plain(tokens: Vec<Lexeme>) -> Vec<Lexeme> {
     let mut out: Vec<Lexeme> = Vec::with_capacity(tokens.len());
+    let opens = |at: usize| word(&tokens, at) == "namespace" && mark(&tokens, at + 2) == "{";
+    let named =
+        (0..tokens.len()).filter(|at| opens(*at)).map(|at| word(&tokens, at + 1).to_owned());
+    let spaces: BTreeSet<String> = named.chain(["std", "cuda"].map(str::to_owned)).collect();
     // Of each open brace whether it is left out.
     let mut braces = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
         let is_text = matches!(tokens.get(at + 1).map(|one| &one.token), Some(Token::Text(_)));
         match (word(&tokens, at), mark(&tokens, at)) {
-            ("std" | "cuda", _) if mark(&tokens, at + 1) == "::" => at += 2,
+            (space, _) if mark(&tokens, at + 1) == "::" && spaces.contains(space) => at += 2,
             ("extern", _) if is_text => {
                 at += 2;
                 if mark(&tokens, at) == "{" {

@@ -70,6 +70,7 @@ impl Parser {
             passing: Passing::Value,
         };
         let name = names.last().cloned().unwrap_or_default();
+        self.declared.extend(names.iter().map(|name| (name.clone(), true)));
         self.types.extend(names.into_iter().map(|name| (name, ty)));
         self.records.push(RecordDeclaration { name, place, fields });
         Ok(())

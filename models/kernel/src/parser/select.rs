@@ -6,18 +6,18 @@ use crate::parser::groups::written_out;
 use crate::parser::items::{Item, ItemKind, items, kernels, plain, reached, word};
 use crate::parser::template::instantiated;
 
-/// The tokens that are read. Complaints about what is left out are dropped; `choice` names the kernel, or is empty.
+/// The tokens that are read, and whether they were chosen out of a whole file. Complaints about what is left out are dropped; `choice` names the kernel, or is empty.
 pub(super) fn selected(
     tokens: Vec<Lexeme>,
     choice: &[Lexeme],
     diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<Lexeme> {
+) -> (Vec<Lexeme>, bool) {
     let tokens = written_out(plain(tokens));
-    let Some(items) = items(&tokens) else { return tokens };
+    let Some(items) = items(&tokens) else { return (tokens, false) };
     let known = kernels(&tokens, &items);
     let is_file = known.len() > 1 || items.iter().any(|item| item.kind == ItemKind::Host);
     if known.is_empty() {
-        return tokens;
+        return (tokens, false);
     }
     let chosen = match word(choice, 0) {
         "" => known.first().filter(|_| known.len() == 1),
@@ -25,7 +25,7 @@ pub(super) fn selected(
     };
     let Some((name, chosen)) = chosen else {
         diagnostics.push(undecided(&tokens, &known, word(choice, 0)));
-        return tokens.last().cloned().into_iter().collect();
+        return (tokens.last().cloned().into_iter().collect(), is_file);
     };
     let index = items.iter().position(|item| std::ptr::eq(item, *chosen)).unwrap_or_default();
     let (kernel, refused) = match instantiated(&tokens, chosen, name, choice) {
@@ -56,7 +56,7 @@ pub(super) fn selected(
         }
     }
     out.extend(tokens.last().cloned());
-    out
+    (out, is_file)
 }
 
 fn undecided(tokens: &[Lexeme], known: &[(&str, &Item)], wanted: &str) -> Diagnostic {

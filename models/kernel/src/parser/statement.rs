@@ -1,12 +1,10 @@
 //! Declarations and statements.
 
 use crate::ast::{
-    Base, Declaration, Declarator, Expr, ExprKind, Initial, Statement, StatementKind, Storage,
-    TypeName,
+    Base, Declaration, Declarator, Expr, Initial, Statement, StatementKind, Storage, TypeName,
 };
 use crate::diagnostic::Place;
 use crate::lexer::Token;
-use crate::parser::expression::boxed;
 use crate::parser::{Parsed, Parser, Reported, outside};
 
 impl Parser {
@@ -38,31 +36,13 @@ impl Parser {
                 Some(Initial::List(self.list()?))
             } else if let "(" | "{" = self.mark() {
                 let close = if self.is("(") { ")" } else { "}" };
-                let is_record = matches!(ty.base, Base::Record(_)) && ty.pointer.is_none();
+                let is_record = matches!(ty.base, Base::Record(_) | Base::Param(_));
                 if close == ")" {
-                    let words = if is_record { "(" } else { "= (" };
+                    let words = if is_record && ty.pointer.is_none() { "(" } else { "= (" };
                     self.rewritten.insert(self.at, words.into());
                 }
                 self.advance();
-                if is_record {
-                    let list = self.arguments(close)?;
-                    let initial = Some(Initial::List(list));
-                    names.push(Declarator { name, place, ty, extents, initial });
-                    if self.take(",") {
-                        return self.refuse("declare these one by one", "");
-                    }
-                    break;
-                }
-                if self.is(close) {
-                    // `int x{}` is 0.
-                    let place = self.place();
-                    self.advance();
-                    Some(Initial::Value(boxed(place, ExprKind::Bool(false))))
-                } else {
-                    let value = self.assignment()?;
-                    self.need(close, "the first value")?;
-                    Some(Initial::Value(value))
-                }
+                Some(Initial::Construct(self.arguments(close)?))
             } else {
                 None
             };
@@ -217,7 +197,7 @@ impl Parser {
             let token = self.ahead(ahead);
             let name = if let Token::Name(name) = token { name.as_str() } else { "" };
             let is_alignment = matches!(token, Token::Mark("(" | ")") | Token::Integer { .. });
-            if name == "__shared__" || (name == "extern" && ahead == 0) {
+            if name == "__shared__" {
                 return true;
             }
             if !(qualifiers.contains(&name) || is_alignment && ahead > 0) {

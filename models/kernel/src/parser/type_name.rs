@@ -2,6 +2,8 @@
 
 use crate::ast::{Base, Passing, TypeName};
 use crate::lexer::Token;
+use crate::parser::generic::plain;
+use crate::parser::items::behind;
 use crate::parser::{Parsed, Parser, Reported, TYPE_WORDS, is_in};
 use crate::types::{Access, Record, Scalar};
 
@@ -115,7 +117,7 @@ impl Parser {
 
     /// Stars and what may stand behind them.
     pub(super) fn stars(&mut self, mut ty: TypeName) -> Parsed<TypeName> {
-        while self.is("*") || self.is("&") || self.is("&&") {
+        while matches!(self.mark(), "*" | "&" | "&&") {
             if self.take("&") {
                 ty.passing = Passing::Reference;
                 return Ok(ty);
@@ -198,11 +200,21 @@ impl Parser {
             let ty = self.whole_type()?;
             (self.name("a type")?.0, ty)
         };
+        // `using F = float (*)(float);`
+        let ty = if self.is("(") && *self.ahead(1) == Token::Mark("*") {
+            while !self.is(";") && *self.token() != Token::End {
+                self.advance();
+            }
+            plain(Base::Function)
+        } else {
+            ty
+        };
         if !self.is(";") {
             let message = "only names for types of numbers and pointers are part of this";
             return self.refuse(message, "write typedef unsigned int uint;");
         }
         self.advance();
+        self.declared.insert(name.clone(), true);
         self.types.insert(name, ty);
         Ok(())
     }
@@ -212,9 +224,11 @@ impl Parser {
         if !(self.take_name("__align__") || self.take_name("alignas")) {
             return Ok(false);
         }
-        self.need("(", "the alignment")?;
-        self.conditional()?;
-        self.need(")", "the alignment")?;
+        if !self.is("(") {
+            return self.refuse("the alignment is missing", "write __align__(16)");
+        }
+        // What it says changes nothing: it is not looked at.
+        self.at = behind(&self.tokens, self.at);
         Ok(true)
     }
 }

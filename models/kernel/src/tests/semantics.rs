@@ -44,6 +44,22 @@ __global__ void k(int *o) {{ int t = threadIdx.x; {body} }}"
     }
 }
 
+#[test]
+fn programs_have_the_results_that_c_gives_them() {
+    for [declarations, body, want] in table(include_str!("programs.txt")) {
+        let text =
+            format!("{declarations}\n__global__ void k(int *o) {{ int t = threadIdx.x; {body} }}");
+        let machine =
+            ran(&text, Launch::line(1, 32), &[Argument::Buffer(Values::Int(vec![0; 32]))]);
+        let want: Vec<f64> = want.split(' ').map(|value| value.parse().unwrap()).collect();
+        assert_eq!(all(&machine, "o")[..want.len()], want, "{text}");
+        assert!(machine.findings().is_clean(), "{text}: {:?}", machine.findings().first());
+        let kernel = Kernel::parse("k.cu", &text).expect("a kernel");
+        assert_eq!(compiled(kernel.cuda()), compiled(&text), "{}", kernel.cuda());
+        try_out(&text);
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Host {
     Int(i32),
