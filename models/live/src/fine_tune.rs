@@ -40,14 +40,15 @@ pub(crate) fn loss_and_gradient(
     Ok((value.first().map_or(f64::NAN, |loss| f64::from(*loss)), gradient))
 }
 
-/// The recipe of a network that parameters `dataset` and `model` name; its width is that of the sizes.
+/// The recipe of a network that parameters `dataset` and `model` name; its width is that of the sizes, and `noise` is on each
+/// pixel of images.
 ///
 /// # Errors
 /// If the network does not read the data set, or has no such sizes.
 pub(crate) fn recipe(
     dataset: Dataset,
     model: Model,
-    sizes: Sizes,
+    (sizes, noise): (Sizes, f32),
     steps: u64,
     seed: u64,
 ) -> Result<Recipe, LabError> {
@@ -57,6 +58,6 @@ pub(crate) fn recipe(
             ["dataset", "model"],
             "a chain is a row of symbols, and a transformer reads it; set model to transformer, or dataset to digits",
         )),
-        (_, model) => Recipe::images(model, sizes.width, steps, seed),
+        (_, model) => Ok(Recipe::images(model, sizes.width, steps, seed)?.with_noise(noise)),
     }
 }

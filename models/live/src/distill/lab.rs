@@ -39,6 +39,7 @@ struct Setup {
     teacher_width: usize,
     teacher_steps: u64,
     student_width: usize,
+    noise: f32,
     labelled_samples: usize,
     transfer_samples: usize,
     /// The digit that students are not shown.
@@ -56,7 +57,8 @@ struct Knobs {
 
 impl Setup {
     fn teacher(&self) -> Result<Recipe, LabError> {
-        Recipe::images(Model::Mlp, self.teacher_width, self.teacher_steps, self.seed)
+        let recipe = Recipe::images(Model::Mlp, self.teacher_width, self.teacher_steps, self.seed)?;
+        Ok(recipe.with_noise(self.noise))
     }
 
     fn student(&self) -> Architecture {

@@ -130,6 +130,8 @@ const GRID: [f64; 27] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Size {
     pub(super) bytes: [u64; 3],
+    /// Of them scales, biases and other numbers that are in no matrix.
+    pub(super) beside_matrices: u64,
 }
 
 impl Size {
@@ -156,7 +158,7 @@ impl Size {
             let bits: u64 = masks.iter().map(|mask| format.bits(mask, widths)).sum();
             bits.div_ceil(8) + others
         };
-        Self { bytes: Format::ALL.map(bytes) }
+        Self { bytes: Format::ALL.map(bytes), beside_matrices: others }
     }
 
     /// The smallest, and the plainest of equal ones.

@@ -6,6 +6,7 @@
 //! stays on the host and is not trained again.
 
 mod chip;
+mod coding;
 mod hardware;
 mod masks;
 mod network;
@@ -29,10 +30,11 @@ use mlsys_nn::divergence::DivergenceCheck;
 use mlsys_nn::networks::{Architecture, Initialization, Network};
 use mlsys_nn::train::{Evaluation, EvaluationSet};
 use mlsys_nn::{baseline, divergence, flat_params};
+use mlsys_sim::pruning::huffman::CodedSize;
 use mlsys_sim::pruning::mask;
-use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
-use self::hardware::{Curves, Product, Size, Uses};
+use self::coding::{Stored, rounded};
+use self::hardware::{Curves, Product, Uses};
 use self::masks::{Candidates, FineTuner, Masks};
 use self::network::Body;
 use self::panels::{Event, Sample};
@@ -235,12 +237,6 @@ impl Session {
             flops += 2.0 * uses.places * kept;
         }
         run.scalar("remaining_flops", flops as i64);
-        let size = Size::new(&self.body, self.trained.weights.len(), cut, &self.knobs);
-        let (format, bytes) = size.best();
-        run.scalar("stored_bytes", bytes as i64);
-        run.scalar("storage_format", format.name());
-        let dense = 4.0 * self.trained.weights.len() as f64;
-        run.scalar("compression_ratio", dense / bytes as f64);
         let products = self.products();
         let sum = |seconds: fn(&Product) -> f64| -> f64 { products.iter().map(seconds).sum() };
         let speedup = sum(|product| product.dense) / sum(|product| product.pruned);
@@ -255,7 +251,17 @@ impl Session {
         hardware::products(chip, &self.body, (&self.uses, self.items), &self.cut, method)
     }
 
+    /// What is stored follows the weights where they are Huffman-coded, and is reported with their accuracy.
     fn report_after(&self, run: &mut Run<'_>) -> Result<(), CommError> {
+        let stored = Stored::new(&self.body, &self.row, &self.cut, &self.knobs);
+        run.scalar("stored_bytes", stored.bytes as i64);
+        run.scalar("storage_format", stored.format);
+        let dense = 4.0 * self.trained.weights.len() as f64;
+        run.scalar("compression_ratio", dense / stored.bytes as f64);
+        if let Some(CodedSize { mean_bits: [value, offset], .. }) = stored.coded {
+            run.scalar("mean_value_bits", value);
+            run.scalar("mean_offset_bits", offset);
+        }
         let after = self.accuracy_after()?;
         run.scalar("accuracy_after", after);
         run.scalar("accuracy_drop", self.dense - after);
@@ -264,24 +270,11 @@ impl Session {
 
     fn accuracy_after(&self) -> Result<f64, CommError> {
         match &self.tuner {
-            Some(tuner) if self.knobs.value_bits < 32 => {
-                Ok(self.judge(&tuner.network_with(&self.rounded())))
-            }
+            Some(tuner) if self.knobs.value_bits < 32 => Ok(self.judge(
+                &tuner.network_with(&rounded(&self.body, &self.row, self.knobs.value_bits)),
+            )),
             _ => Ok(self.accuracy),
         }
-    }
-
-    /// All weights with those that are left rounded, each output with a scale of its own; biases stay as they are.
-    fn rounded(&self) -> Vec<f32> {
-        let mut row = self.row.clone();
-        for layer in &self.body.layers {
-            let matrix = layer.matrix(&row);
-            let shape = Matrix::by_inputs(layer.inputs, layer.outputs);
-            let (bits, scheme) = (self.knobs.value_bits, Scheme::SymmetricRestricted);
-            let rounded = Quantized::linear(&matrix, shape, bits, scheme, Granularity::Channel);
-            layer.put(&mut row, &rounded.back);
-        }
-        row
     }
 
     fn time(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
@@ -340,10 +333,7 @@ impl SteppedLab for Session {
             return Ok(self.begin(run)?);
         }
         self.report_left(run);
-        if before.value_bits != self.knobs.value_bits {
-            self.report_after(run)?;
-        }
-        Ok(())
+        Ok(self.report_after(run)?)
     }
 
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {

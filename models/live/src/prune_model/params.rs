@@ -27,6 +27,7 @@ pub(super) struct Knobs {
     /// Bits of a kept weight; 32 are not rounded.
     pub(super) value_bits: u32,
     pub(super) offset_bits: u32,
+    pub(super) coding: Coding,
     pub(super) chip: Chip,
 }
 
@@ -35,6 +36,7 @@ pub(super) struct Fields {
     dataset: Dataset,
     model: Model,
     width: usize,
+    noise: f32,
     baseline_steps: u64,
     rounds: u64,
     finetune_steps: u64,
@@ -43,6 +45,7 @@ pub(super) struct Fields {
     choice: Choice,
     value_bits: u32,
     offset_bits: u32,
+    coding: Coding,
     gpu: String,
 }
 
@@ -76,6 +79,13 @@ pub(super) enum Scope {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+pub(super) enum Coding {
+    Fixed,
+    Huffman,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Start {
     Trained,
     Initial,
@@ -85,7 +95,7 @@ pub(super) enum Start {
 impl Setup {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
         let fields: Fields = params.read()?;
-        let Fields { dataset, model, width, baseline_steps, seed, .. } = fields;
+        let Fields { dataset, model, width, noise, baseline_steps, seed, .. } = fields;
         let is_decoder = matches!((dataset, model), (Dataset::Chain, Model::Transformer));
         if is_decoder && !width.is_multiple_of(2 * HEADS) {
             let message = format!(
@@ -97,7 +107,7 @@ impl Setup {
         }
         let sizes = Sizes { width, heads: HEADS, kv_heads: HEADS, ..Sizes::default() };
         Ok(Self {
-            recipe: fine_tune::recipe(dataset, model, sizes, baseline_steps, seed)?,
+            recipe: fine_tune::recipe(dataset, model, (sizes, noise), baseline_steps, seed)?,
             rounds: fields.rounds.max(1),
             steps: fields.finetune_steps,
             start: fields.finetune_from,
@@ -108,7 +118,7 @@ impl Setup {
 
 impl Knobs {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
-        let Fields { choice, model, value_bits, offset_bits, gpu, .. } = params.read()?;
+        let Fields { choice, model, value_bits, offset_bits, coding, gpu, .. } = params.read()?;
         let Choice { keep, group, .. } = choice;
         if choice.method == Method::Heads && matches!(model, Model::Mlp | Model::Cnn) {
             let message = "method heads removes attention heads, and only a transformer has some; set model to \
@@ -120,7 +130,13 @@ impl Knobs {
                 format!("keep is {keep} and a group has {group} weights; keep at most {group}");
             return Err(LabError::contradiction(["keep", "group"], message));
         }
-        Ok(Self { choice, value_bits, offset_bits, chip: Chip::named(&gpu)? })
+        if coding == Coding::Huffman && value_bits > 8 {
+            let message = format!(
+                "a Huffman code has a word for each value, and {value_bits} bits have too many; set value_bits to at most 8"
+            );
+            return Err(LabError::contradiction(["coding", "value_bits"], message));
+        }
+        Ok(Self { choice, value_bits, offset_bits, coding, chip: Chip::named(&gpu)? })
     }
 }
 

@@ -41,34 +41,35 @@ pub(super) fn knobs(set: &[&str]) -> Knobs {
 }
 
 #[test]
-fn default_run_recovers_accuracy() {
+fn default_run_pays_for_pruning() {
     let data = prune(&[]);
     trial::must_be_declared(&lab().unwrap(), &data);
-    assert_eq!(number(&data, "kept_weights"), 10_163.0);
-    assert_eq!(number(&data, "sparsity_reached"), 1.0 - 10_163.0 / 101_632.0);
-    assert_eq!(number(&data, "remaining_flops"), 20_326.0);
-    assert_eq!(number(&data, "parameters"), 101_770.0);
-    assert_eq!(number(&data, "modelled_speedup"), 1.0);
+    assert_eq!(number(&data, "kept_weights"), 2541.0);
+    assert_eq!(number(&data, "parameters"), 25_450.0);
     let before = number(&data, "accuracy_before");
-    assert!(before > 0.98, "{before}");
+    assert!(before > 0.95, "{before}");
     let pruned = number(&data, "accuracy_pruned");
-    assert!((0.75..0.99).contains(&pruned), "{pruned}");
-    assert!(number(&data, "accuracy_after") >= before - 0.02);
+    assert!((0.5..0.95).contains(&pruned), "{pruned}");
+    let drop = number(&data, "accuracy_drop");
+    assert!((0.005..0.03).contains(&drop), "{drop}");
     assert_eq!(values(&data, "loss").len(), 100);
-    let dense = number(&data, "stored_bytes") * number(&data, "compression_ratio");
-    assert!((dense - 407_080.0).abs() < 1e-6);
     // A threshold for each layer costs more than one for all.
     let layer = prune(&["scope=layer"]);
     assert!(number(&layer, "accuracy_pruned") < pruned - 0.1);
-    assert_eq!(number(&layer, "kept_weights"), 10_163.0);
 }
 
 #[test]
-fn sparse_four_bits_is_25_times_smaller() {
+fn huffman_codes_are_the_third_stage() {
     let data = prune(&["value_bits=4"]);
     assert!(number(&data, "compression_ratio") >= 25.0);
-    assert!(number(&data, "accuracy_drop") <= 0.015);
+    assert!(number(&data, "accuracy_drop") <= 0.03);
     assert_eq!(data.metric("storage_format"), Some(Value::from("offsets")));
+    let coded = prune(&["value_bits=4", "coding=huffman"]);
+    trial::must_be_declared(&lab().unwrap(), &coded);
+    assert_eq!(coded.metric("storage_format"), Some(Value::from("huffman")));
+    assert!(number(&coded, "stored_bytes") < number(&data, "stored_bytes"));
+    assert_eq!(number(&coded, "accuracy_after"), number(&data, "accuracy_after"));
+    assert!(number(&coded, "mean_value_bits") < 4.0 && number(&coded, "mean_offset_bits") < 5.0);
 }
 
 #[test]
@@ -138,9 +139,9 @@ fn removed_units_equal_zeroed_units() {
 #[test]
 fn removed_neurons_halve_the_weights() {
     let data = prune(&["method=neurons", "sparsity=0.5", "finetune_steps=20"]);
-    assert_eq!(number(&data, "parameters"), 50_890.0);
+    assert_eq!(number(&data, "parameters"), 12_730.0);
     assert_eq!(number(&data, "sparsity_reached"), 0.5);
-    assert_eq!(number(&data, "stored_bytes"), 4.0 * 50_890.0);
+    assert_eq!(number(&data, "stored_bytes"), 4.0 * 12_730.0);
     assert!(number(&data, "modelled_speedup") > 1.0);
     let most = prune(&["method=neurons", "sparsity=0.999", "finetune_steps=1"]);
     assert_eq!(number(&most, "kept_weights"), 794.0);
@@ -150,7 +151,7 @@ fn removed_neurons_halve_the_weights() {
 fn two_of_four_sparsity_is_half() {
     let data = prune(&["method=n-of-m", "finetune_steps=30"]);
     assert_eq!(number(&data, "sparsity_reached"), 0.5);
-    assert!(number(&data, "accuracy_pruned") > 0.9);
+    assert!(number(&data, "accuracy_pruned") > 0.8);
     assert!(number(&data, "modelled_speedup") > 1.0);
     let old = prune(&["method=n-of-m", "finetune_steps=0", "gpu=v100-sxm2-16gb"]);
     assert_eq!(number(&old, "modelled_speedup"), 1.0);
@@ -164,7 +165,7 @@ fn two_of_four_sparsity_is_half() {
 fn rounds_reach_the_same_share_by_steps() {
     let data = prune(&["sparsity=0.97", "rounds=3", "finetune_steps=4"]);
     assert_eq!(number(&data, "steps_done"), 12.0);
-    let kept = 101_632.0 - (0.97_f64 * 101_632.0).round();
+    let kept = 25_408.0 - (0.97_f64 * 25_408.0).round();
     assert_eq!(number(&data, "kept_weights"), kept);
     let without = prune(&["sparsity=0.97", "rounds=3", "finetune_steps=0"]);
     assert_eq!(number(&without, "kept_weights"), kept);
@@ -384,6 +385,7 @@ fn every_method_works_on_a_transformer_and_runs_repeat() {
 fn unfit_settings_are_refused_before_training() {
     for (set, words) in [
         (&["method=n-of-m", "keep=5"][..], "keep at most 4"),
+        (&["coding=huffman"], "coding, value_bits: "),
         (&["method=heads"], "method, model: "),
         (&["method=heads", "model=cnn"], "method, model: "),
         (&["model=transformer"], "dataset, model: "),

@@ -14,6 +14,7 @@ pub(super) struct Fields {
     dataset: Dataset,
     model: Model,
     width: usize,
+    noise: f32,
     baseline_steps: u64,
     finetune_steps: u64,
     seed: u64,
@@ -93,10 +94,11 @@ pub(super) enum Execution {
 
 impl Setup {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
-        let Fields { dataset, model, width, baseline_steps, finetune_steps, seed, .. } =
-            params.read()?;
+        let fields: Fields = params.read()?;
+        let Fields { dataset, model, width, noise, baseline_steps, finetune_steps, seed, .. } =
+            fields;
         let sizes = Sizes { width, ..Sizes::default() };
-        let recipe = fine_tune::recipe(dataset, model, sizes, baseline_steps, seed)?;
+        let recipe = fine_tune::recipe(dataset, model, (sizes, noise), baseline_steps, seed)?;
         Ok(Self { recipe, finetune_steps, seed })
     }
 }

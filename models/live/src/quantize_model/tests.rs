@@ -40,12 +40,12 @@ fn trained(recipe: Result<Recipe, LabError>) -> Arc<Trained> {
 #[test]
 fn the_default_network_takes_what_its_scheme_says() {
     // Sizes do not depend on training.
-    let data = run(&lab(), &["baseline_steps=0"]);
+    let data = run(&lab(), &["width=128", "baseline_steps=0"]);
     must_be_declared(&lab(), &data);
     assert_eq!(number(&data, "stored_bytes_before"), 407_080.0);
     assert_eq!(number(&data, "stored_bytes"), 102_736.0);
     assert_eq!(number(&data, "compression_ratio"), 3.962_389_035_975_704_6);
-    let four = run(&lab(), &["baseline_steps=0", "bits=4"]);
+    let four = run(&lab(), &["width=128", "baseline_steps=0", "bits=4"]);
     assert_eq!(number(&four, "stored_bytes"), 51_920.0);
     let instant = mlsys_analytic::lab("quantized-storage").unwrap();
     let stored = |sizes: [&str; 2]| {
@@ -70,7 +70,7 @@ fn two_bits_need_aware_training() {
     let aware = quantized(&["bits=2", "method=quantization-aware", "finetune_steps=60"]);
     let plain = quantized(&["bits=2"]);
     let (aware, plain) = (number(&aware, "accuracy_after"), number(&plain, "accuracy_after"));
-    assert!(aware > plain + 0.05 && aware > before - 0.1, "{aware} {plain} {before}");
+    assert!(aware > plain + 0.2 && aware < before, "{aware} {plain} {before}");
 }
 
 #[test]

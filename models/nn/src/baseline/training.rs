@@ -88,6 +88,11 @@ impl Recipe {
         Ok(Self { data, architecture, activation, learning_rate, batch_size, steps, seed })
     }
 
+    /// The same with this much noise on each pixel.
+    pub fn with_noise(self, noise: f32) -> Self {
+        Self { data: DataConfig { noise, ..self.data }, ..self }
+    }
+
     /// A transformer that foretells the next token of a chain, sums or a text, trained as the presets of lab `train` do.
     pub fn tokens(dataset: Dataset, sizes: Sizes, steps: u64, seed: u64) -> Result<Self, LabError> {
         const SETTINGS: [(Dataset, f64, usize); 3] =
