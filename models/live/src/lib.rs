@@ -24,6 +24,8 @@ pub mod mixed_precision;
 pub mod prune_model;
 #[path = "quantize_model/lab.rs"]
 pub mod quantize_model;
+#[path = "scaling_fit/lab.rs"]
+pub mod scaling_fit;
 #[path = "train/lab.rs"]
 pub mod train;
 #[path = "train_data_parallel/lab.rs"]
@@ -50,6 +52,7 @@ use mlsys_lab::Recipe;
 pub fn labs() -> Vec<Recipe> {
     vec![
         Recipe::new("train", train::lab),
+        Recipe::new("scaling-fit", scaling_fit::lab),
         Recipe::new("distill", distill::lab),
         Recipe::new("mixed-precision", mixed_precision::lab),
         Recipe::new("quantize-model", quantize_model::lab),

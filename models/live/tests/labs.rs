@@ -34,7 +34,7 @@ const fn split(kind: &'static str, set: &'static str) -> Short {
     Short { kind, set, alike: &["loss"], measured, small }
 }
 
-const RUNS: [Short; 21] = [
+const RUNS: [Short; 22] = [
     trained("train", "dataset=digits samples=100 batch_size=16 steps=4"),
     trained("train", "dataset=digits model=cnn samples=100 steps=4"),
     trained("train", "dataset=chain model=transformer steps=4"),
@@ -79,6 +79,13 @@ const RUNS: [Short; 21] = [
         alike: &["kept_weights", "stored_bytes"],
         measured: &["pruned_seconds"],
         small: &[("resurrected_weights", 0.0)],
+    },
+    Short {
+        kind: "scaling-fit",
+        set: "sizes=3 steps=10",
+        alike: &["loss", "flops.w8"],
+        measured: &["wall_seconds"],
+        small: &[],
     },
     Short {
         kind: "distill",

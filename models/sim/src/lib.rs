@@ -11,6 +11,7 @@ pub mod memory;
 pub mod network;
 pub mod pattern;
 pub mod pipeline;
+pub mod power_law;
 pub mod pruning;
 pub mod quantizer;
 pub mod roof;
