@@ -75,13 +75,13 @@ fn launch(lab: &dyn Lab, kernel: &str, elements: u32) -> Result<f64, Failure> {
             Failure::Run(sentences.join("; "))
         })?;
     let mut sink = Numbers(RunData::default());
-    let mut run = Run {
+    let run = Run {
         params,
         device: DeviceId::CPU,
         sink: &mut sink,
         control: Control::free(Limits::default(), Arc::default()),
     };
-    let outcome = guarded(lab, &mut run);
+    let outcome = guarded(lab, run);
     if !matches!(outcome, Outcome::Finished) {
         return Err(Failure::Run(format!("{outcome:?}")));
     }

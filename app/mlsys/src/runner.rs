@@ -129,7 +129,9 @@ fn lab_item(lesson: &Lesson, plan: &Plan<'_>, ran: &Ran, elapsed: Duration) -> I
 /// The pictures of several runs that any lab of the lesson declares, each once.
 fn comparisons(lesson: &Lesson, plans: &[Plan<'_>], ran: &BTreeMap<&str, Ran>) -> Vec<Comparison> {
     let finished = plans.iter().filter_map(|plan| match ran.get(plan.id)? {
-        Ran::Finished(finished, _) if matches!(finished.outcome, Outcome::Finished) => {
+        Ran::Finished(finished, _)
+            if matches!(finished.outcome, Outcome::Finished | Outcome::Diverged(..)) =>
+        {
             let params = plan.params.iter();
             let params = params.map(|(name, value)| (name.to_owned(), value.clone()));
             let of = (Some(lesson.front.id.to_string()), plan.id.to_owned());

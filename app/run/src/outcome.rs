@@ -7,14 +7,16 @@ use std::time::Duration;
 use mlsys_lab::LabError;
 use mlsys_lab::control::StopReason;
 use mlsys_lab::lab::{Lab, Run};
-use mlsys_lab::report::RunData;
+use mlsys_lab::report::{FrameTrigger, Report, RunData, Sink};
 
 use crate::process::{self, Exit};
 
 #[derive(Debug)]
 pub enum Outcome {
-    /// It did all its steps, or diverged, which is a result.
+    /// It did all its steps.
     Finished,
+    /// It ended by itself because it had diverged, at this step and for this reason.
+    Diverged(u64, String),
     /// It was stopped before its last step.
     Stopped(StopReason),
     Failed(LabError),
@@ -34,6 +36,7 @@ impl Outcome {
     pub fn recorded(&self) -> RecordedOutcome {
         let (word, reason) = match self {
             Self::Finished => ("finished", None),
+            Self::Diverged(_, reason) => ("diverged", Some(reason.clone())),
             Self::Stopped(reason) => ("stopped", Some(stop_sentence(*reason).to_owned())),
             Self::Failed(error) => ("failed", Some(error.to_string())),
             Self::Panicked(message) => ("panicked", Some(message.clone())),
@@ -50,20 +53,23 @@ pub struct CompletedRun {
 }
 
 impl CompletedRun {
-    /// The exit code; divergence is a result.
     pub fn exit(&self) -> Exit {
         match &self.outcome {
             Outcome::Finished | Outcome::Stopped(StopReason::StepLimit) => Exit::Passed,
             Outcome::Stopped(StopReason::Asked) => Exit::Interrupted,
-            Outcome::Stopped(StopReason::TimeLimit) | Outcome::Panicked(_) => Exit::RunFailed,
+            Outcome::Diverged(..)
+            | Outcome::Stopped(StopReason::TimeLimit)
+            | Outcome::Panicked(_) => Exit::RunFailed,
             Outcome::Failed(error) => process::lab_error_exit(error),
         }
     }
 
-    /// Why it did not come to its end, if it did not.
+    /// Why it left no result, if it did not; a divergence is a result.
     pub fn trouble(&self) -> Option<String> {
         match &self.outcome {
-            Outcome::Finished | Outcome::Stopped(StopReason::StepLimit) => None,
+            Outcome::Finished | Outcome::Diverged(..) | Outcome::Stopped(StopReason::StepLimit) => {
+                None
+            }
             Outcome::Stopped(reason) => Some(format!(
                 "{} at step {}, after {:.1} s",
                 stop_sentence(*reason),
@@ -85,14 +91,42 @@ fn stop_sentence(reason: StopReason) -> &'static str {
 }
 
 /// Runs a lab; a panic in the lab or the back end becomes an outcome.
-pub fn guarded(lab: &dyn Lab, run: &mut Run<'_>) -> Outcome {
-    match catch_unwind(AssertUnwindSafe(|| lab.run(run))) {
+pub fn guarded(lab: &dyn Lab, run: Run<'_>) -> Outcome {
+    let mut watched = Watched { sink: run.sink, diverged: None };
+    let mut run = Run { sink: &mut watched, ..run };
+    let ended = catch_unwind(AssertUnwindSafe(|| lab.run(&mut run)));
+    let stopped = run.control.stop_reason();
+    match ended {
         Err(panic) => Outcome::Panicked(panic_message(panic.as_ref())),
         Ok(Err(error)) => Outcome::Failed(error),
-        Ok(Ok(())) => match run.control.stop_reason() {
-            Some(reason) => Outcome::Stopped(reason),
-            None => Outcome::Finished,
+        Ok(Ok(())) => match (watched.diverged, stopped) {
+            (Some((step, reason)), _) => Outcome::Diverged(step, reason),
+            (None, Some(reason)) => Outcome::Stopped(reason),
+            (None, None) => Outcome::Finished,
         },
+    }
+}
+
+/// Hands reports on, and keeps the one that says that the run has diverged.
+struct Watched<'a> {
+    sink: &'a mut dyn Sink,
+    diverged: Option<(u64, String)>,
+}
+
+impl Sink for Watched<'_> {
+    fn report(&mut self, report: Report) {
+        if let Report::Diverged { step, reason } = &report {
+            self.diverged = Some((*step, reason.clone()));
+        }
+        self.sink.report(report);
+    }
+
+    fn wants_frame(&mut self, panel: &str, trigger: FrameTrigger) -> bool {
+        self.sink.wants_frame(panel, trigger)
+    }
+
+    fn frames_done(&mut self) {
+        self.sink.frames_done();
     }
 }
 

@@ -83,8 +83,8 @@ impl Session {
                     waits.settled.store(true, Ordering::Relaxed);
                     (waits.wake)();
                 });
-                let mut run = Run { params, device, sink: &mut sink, control };
-                let outcome = guarded(&lab, &mut run);
+                let run = Run { params, device, sink: &mut sink, control };
+                let outcome = guarded(&lab, run);
                 shared.lock().ended = Some((outcome, started.elapsed()));
                 (shared.wake)();
             },
@@ -220,13 +220,13 @@ pub fn execute(
         let begun = sink.recording.start(runs, &about);
         sink.warn_of(begun);
     }
-    let mut run = Run {
+    let run = Run {
         params: request.params,
         device: request.device.id,
         sink: &mut sink,
         control: Control::free(request.limits, interrupt.flag()),
     };
-    let outcome = guarded(&WithArtifacts::new(request.lab, request.sources), &mut run);
+    let outcome = guarded(&WithArtifacts::new(request.lab, request.sources), run);
     let elapsed = started.elapsed();
     sink.console.clear_progress();
     if let Some(record) = sink.recording.take() {

@@ -45,13 +45,13 @@ pub fn picture(
             let lab = registry.find(start.kind)?;
             let started = Instant::now();
             let mut kept = Kept::default();
-            let mut run = Run {
+            let run = Run {
                 params: start.params,
                 device: start.device,
                 sink: &mut kept,
                 control: Control::free(Limits::default(), Arc::default()),
             };
-            let outcome = guarded(lab, &mut run);
+            let outcome = guarded(lab, run);
             let after = started.elapsed();
             let reports = kept.reports.into_iter().chain(kept.frames.into_values()).collect();
             app.update(Message::Reports { run: start.run, reports, since: after });

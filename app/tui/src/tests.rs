@@ -185,6 +185,7 @@ impl Bench {
         let (word, rest) = event.split_once(' ').unwrap_or((event, ""));
         match word {
             "end" => self.end(Outcome::Finished),
+            "diverged" => self.end(Outcome::Diverged(2, rest.to_owned())),
             "stopped" => self.end(Outcome::Stopped(StopReason::Asked)),
             "broken" => self.end(Outcome::Panicked(rest.to_owned())),
             "trained" => self.train(1.0),

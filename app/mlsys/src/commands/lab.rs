@@ -100,7 +100,10 @@ fn run_one(kind: &str, options: &cli::Lab, context: &mut Context<'_>) -> Result<
     if let Some(trouble) = finished.trouble() {
         let files = match &finished.outcome {
             Outcome::Failed(error) => settings::read_from(&options.set, error),
-            Outcome::Finished | Outcome::Stopped(_) | Outcome::Panicked(_) => String::new(),
+            Outcome::Finished
+            | Outcome::Diverged(..)
+            | Outcome::Stopped(_)
+            | Outcome::Panicked(_) => String::new(),
         };
         return Ok(context.failed(finished.exit(), &format!("lab {kind}: {trouble}{files}")));
     }
@@ -109,7 +112,7 @@ fn run_one(kind: &str, options: &cli::Lab, context: &mut Context<'_>) -> Result<
     } else {
         print_finished(schema, &finished.data, context.console)?;
     }
-    Ok(Exit::Passed)
+    Ok(finished.exit())
 }
 
 /// The device of a run; an instant lab needs none, but a requested device must exist.

@@ -124,13 +124,13 @@ impl Sink for Collector {
 fn consume(sources: &Sources, name: &str, mut collected: Collector) -> (Collector, Outcome) {
     let stop = collected.stop.clone().unwrap_or_default();
     let lab = consumer();
-    let mut run = Run {
+    let run = Run {
         params: params(lab, &[&format!("from={name}")]),
         device: DeviceId::CPU,
         sink: &mut collected,
         control: Control::free(Limits::default(), stop),
     };
-    let outcome = guarded(&WithArtifacts::new(lab, sources.clone()), &mut run);
+    let outcome = guarded(&WithArtifacts::new(lab, sources.clone()), run);
     (collected, outcome)
 }
 
@@ -174,13 +174,13 @@ fn a_run_of_its_own_is_kept_unless_it_was_stopped() {
     let sources = Sources { earlier: vec![earlier("base", source, &["steps=7"])], ..sources() };
     let run_it = |stop: bool| {
         let mut data = RunData::default();
-        let mut run = Run {
+        let run = Run {
             params: params(source, &["steps=7"]),
             device: DeviceId::CPU,
             sink: &mut data,
             control: Control::free(Limits::default(), Arc::new(AtomicBool::new(stop))),
         };
-        guarded(&WithArtifacts::new(source, sources.clone()), &mut run)
+        guarded(&WithArtifacts::new(source, sources.clone()), run)
     };
     assert!(matches!(run_it(true), Outcome::Stopped(_)));
     let kept = || {

@@ -155,7 +155,7 @@ fn presets_reopen_a_labs_page() {
         ("___\n", "diverging: a step size"),
     ]);
     let lab = bench.lab();
-    assert_eq!(lab.params().unwrap().float("learning_rate").unwrap(), 30.0);
+    assert_eq!(lab.params().unwrap().float("learning_rate").unwrap(), 10.0);
     assert_eq!(lab.others.earlier.len(), 1);
     assert_eq!(lab.run.state.word(), "ready");
 }

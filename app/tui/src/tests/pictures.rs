@@ -184,8 +184,7 @@ fn why_there_is_nothing_to_save_is_said() {
         ("\x13", "when the run has ended"),
         ("«stopped»\x13", "no weights are kept of a run without steps"),
     ]);
-    let diverged = Report::Diverged { step: 1, reason: "the loss grew".to_owned() };
-    begun(vec![diverged]).follow(&[("«end»\x13", "the run diverged | no: save as")]);
+    begun(Vec::new()).follow(&[("«diverged the loss grew»\x13", "the run diverged | no: save as")]);
 }
 
 const ROUNDS: &str = include_str!("rounds.md");

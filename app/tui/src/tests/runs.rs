@@ -106,11 +106,9 @@ fn a_panic_fails_the_run() {
 fn divergence_is_explained() {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("  ");
-    let reason = "the loss passed ten times its first value: each update overshoots".to_owned();
     let values = [(1, 0.7), (2, f64::NAN)].map(|(step, loss)| point("loss", step, loss));
-    let diverged = Report::Diverged { step: 2, reason };
-    bench.report(values.into_iter().chain([diverged]).collect(), 10);
-    bench.follow(&[("«end»", "diverged | each update overshoots")]);
+    bench.report(values.into(), 10);
+    bench.follow(&[("«diverged each update overshoots»", "diverged | each update overshoots")]);
 }
 
 #[test]

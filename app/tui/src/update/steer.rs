@@ -165,10 +165,8 @@ impl App {
         lab.run.elapsed = after;
         lab.run.data.status.clear();
         lab.run.state = match outcome {
-            Outcome::Finished => match &lab.run.data.diverged {
-                Some((_, reason)) => RunStatus::Diverged(reason.clone()),
-                None => RunStatus::Finished,
-            },
+            Outcome::Finished => RunStatus::Finished,
+            Outcome::Diverged(_, reason) => RunStatus::Diverged(reason),
             Outcome::Stopped(_) => RunStatus::Stopped,
             Outcome::Failed(error) => RunStatus::Failed(error.to_string()),
             Outcome::Panicked(message) => RunStatus::Failed(format!(

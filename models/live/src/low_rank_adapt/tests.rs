@@ -165,6 +165,6 @@ fn alpha_zero_learns_nothing() {
     let data = short(&["alpha=0.0"]);
     let adapted = values(&data, "accuracy_adapted");
     assert!(adapted.iter().all(|accuracy| *accuracy == adapted[0]));
-    let data = short(&["learning_rate=1.0"]);
+    let data = short(&["learning_rate=1.0", "alpha=64.0"]);
     assert_eq!(data.metric("diverged"), Some(Value::Bool(true)));
 }

@@ -114,7 +114,7 @@ fn bad_input_is_a_sentence_that_says_what_to_do() {
 
 #[test]
 fn a_run_that_diverges_has_no_accuracy() {
-    let data = digits_at("10", 200, &[]);
+    let data = digits_at("10", 200, &["delay=8"]);
     assert_eq!(data.metric("diverged"), Some(Value::Bool(true)));
     assert!(number(&data, "steps_done") < 200.0);
     assert_eq!(data.metric("accuracy"), None);
