@@ -102,10 +102,23 @@ pub(super) fn values(fill: &Fill, of: Scalar, count: usize) -> Values {
             rest as f64 * scale + offset
         }),
         Fill::Random { seed } => Box::new(random(of, *seed)),
+        Fill::Uniform { seed, low, high } => Box::new(uniform(of, *seed, *low, *high)),
         // A shorter list is padded with zeros.
         Fill::Values(list) => Box::new(|index| list.get(index).copied().unwrap_or(0.0)),
     };
     Values::new(of, (0..count).map(number))
+}
+
+/// Numbers from `low` up to `high`; of whole ones both ends may come.
+fn uniform(of: Scalar, seed: u64, low: f64, high: f64) -> impl FnMut(usize) -> f64 {
+    move |index| {
+        let unit = random::unit(seed, index as u64);
+        if of.is_real() {
+            low + unit * (high - low)
+        } else {
+            (low + unit * (high - low + 1.0)).floor().min(high)
+        }
+    }
 }
 
 /// Numbers from 0 up to 1, or whole ones from 0 to 99.

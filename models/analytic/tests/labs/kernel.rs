@@ -54,6 +54,18 @@ fn a_custom_kernel_takes_arguments_by_name() {
 }
 
 #[test]
+fn a_buffer_begins_with_a_list_or_a_range() {
+    let set = ["arguments.in.fill=[-3, 1\n2]", "arguments.out.buffer=3", "arguments.by=1"];
+    let data = custom(SCALE, &set).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(buffer(&data, "in"), [-3, 1, 2].map(Value::Int));
+    let range = ["arguments.in.fill=uniform(-2, 2)", "arguments.in.buffer=400", "arguments.by=1"];
+    let data = custom(SCALE, &range).unwrap_or_else(|error| panic!("{error}"));
+    let found = buffer(&data, "in");
+    let all = [-2, -1, 0, 1, 2].map(Value::Int);
+    assert!(all.iter().all(|one| found.contains(one)) && found.iter().all(|one| all.contains(one)));
+}
+
+#[test]
 fn only_the_first_elements_of_a_long_buffer_are_told() {
     let source = "__global__ void k(int *a) { a[threadIdx.x] = 1; }";
     let data = custom(source, &["arguments.a.buffer=10000", "arguments.a.fill=ones"]);
@@ -106,6 +118,13 @@ fn what_the_arguments_cannot_be_is_told_by_name() {
         (&["arguments.m=4", "arguments.by=1"], "takes no 'm'"),
         (&["arguments.by=1", "arguments.in.type=float"], "the kernel takes int*"),
         (&["arguments.by=1", "arguments.in.fill=ten"], "index, ones, zeros, random and poison"),
+        (&["arguments.by=1", "arguments.in.fill=1 2\n3 x"], "has 'x' in line 2 as number 4"),
+        (
+            &["arguments.by=1", "arguments.in.fill=1, 2.5"],
+            "'2.5' in line 1 as number 2, which is no int",
+        ),
+        (&["arguments.by=1", "arguments.in.fill=uniform(3, 1)"], "such as uniform(-1, 1)"),
+        (&["arguments.by=1", "arguments.in.fill=1, 2", "arguments.in.buffer=1"], "has 2 numbers"),
         (&["arguments.by=1", "arguments.in.buffer=0"], "at least 1"),
         (&["arguments.by=1", "arguments.in.buffer=1e9"], "more than 16777216 elements"),
     ] {

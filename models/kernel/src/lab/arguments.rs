@@ -1,6 +1,6 @@
 //! Parsing of arguments and extents that the learner typed.
 
-use crate::types::Type;
+use crate::types::{Access, Scalar, Type};
 use crate::{Kernel, Values, recipe};
 use mlsys_lab::frame::kernel::{Argument, Fill};
 use mlsys_lab::{LabError, Params, Value};
@@ -61,7 +61,6 @@ pub(super) fn given(
             arguments.push(Argument::Buffer { elements, fill: Fill::Values(initial.to_vec()) });
             continue;
         }
-        let refuse = |message: String| LabError::contradiction(["arguments"], message);
         if let Some(values) = held.get(name) {
             if size.or(fill).or(written).or(plain).is_some() {
                 return Err(refuse(format!(
@@ -73,21 +72,6 @@ pub(super) fn given(
         }
         let argument = match (ty, plain) {
             (Type::Pointer { to, access, .. }, None) => {
-                let count = match size.map(Value::as_f64) {
-                    None => elements as f64,
-                    Some(Some(x)) if x >= 1.0 && x.fract() == 0.0 => x,
-                    Some(_) => {
-                        return Err(refuse(format!(
-                            "arguments.{name}.buffer is a number of elements, at least 1"
-                        )));
-                    }
-                };
-                total += count;
-                if total > MOST_ELEMENTS {
-                    return Err(refuse(format!(
-                        "the buffers have more than {MOST_ELEMENTS} elements together"
-                    )));
-                }
                 if let Some(written) =
                     written.and_then(Value::as_str).filter(|written| *written != to.to_string())
                 {
@@ -95,16 +79,33 @@ pub(super) fn given(
                         "arguments.{name}.type is {written}, and the kernel takes {to}*"
                     )));
                 }
-                let usual = match access {
-                    crate::types::Access::Constant => "index",
-                    crate::types::Access::Mutable => "poison",
+                let usual = Value::from(match access {
+                    Access::Constant => "index",
+                    Access::Mutable => "poison",
+                });
+                let seed = seed ^ arguments.len() as u64;
+                let field = Field { name, of: to };
+                let (fill, listed) = field.fill(fill.unwrap_or(&usual), seed)?;
+                let count = match size.map(Value::as_f64) {
+                    None => listed.unwrap_or(elements) as f64,
+                    Some(Some(x)) if x >= 1.0 && x.fract() == 0.0 => x,
+                    Some(_) => {
+                        return Err(refuse(format!(
+                            "arguments.{name}.buffer is a number of elements, at least 1"
+                        )));
+                    }
                 };
-                let fill = fill.and_then(Value::as_str).unwrap_or(usual);
-                let fill = filled(fill, seed ^ arguments.len() as u64).ok_or_else(|| {
-                    refuse(format!(
-                        "arguments.{name}.fill is one of index, ones, zeros, random and poison"
-                    ))
-                })?;
+                if let Some(listed) = listed.filter(|listed| *listed as f64 > count) {
+                    return Err(refuse(format!(
+                        "arguments.{name}.fill has {listed} numbers, and its buffer {count} elements"
+                    )));
+                }
+                total += count;
+                if total > MOST_ELEMENTS {
+                    return Err(refuse(format!(
+                        "the buffers have more than {MOST_ELEMENTS} elements together"
+                    )));
+                }
                 Argument::Buffer { elements: count as usize, fill }
             }
             (Type::Pointer { to, .. }, Some(_)) => {
@@ -143,13 +144,95 @@ pub(super) fn given(
     Ok(arguments)
 }
 
-fn filled(fill: &str, seed: u64) -> Option<Fill> {
-    Some(match fill {
-        "poison" => Fill::Poison,
-        "index" => Fill::INDEX,
-        "ones" => Fill::constant(1.0),
-        "zeros" => Fill::constant(0.0),
-        "random" => Fill::Random { seed },
-        _ => return None,
-    })
+fn refuse(message: String) -> LabError {
+    LabError::contradiction(["arguments"], message)
+}
+
+/// The `fill` of a buffer.
+struct Field<'a> {
+    name: &'a str,
+    /// The type of its elements.
+    of: Scalar,
+}
+
+impl Field<'_> {
+    fn refuse(&self, why: &str) -> LabError {
+        refuse(format!("arguments.{}.fill {why}", self.name))
+    }
+
+    fn is_unknown(&self) -> LabError {
+        self.refuse(
+            "is one of index, ones, zeros, random and poison, uniform(-1, 1), or a list of numbers",
+        )
+    }
+
+    /// What the buffer holds at the start, and how many elements that are, if it says so.
+    fn fill(&self, fill: &Value, seed: u64) -> Result<(Fill, Option<usize>), LabError> {
+        let list = |list: Vec<f64>| {
+            let count = list.len();
+            (Fill::Values(list), Some(count))
+        };
+        let Some(text) = fill.as_str() else {
+            return fill.as_f64().map(|one| list(vec![one])).ok_or_else(|| self.is_unknown());
+        };
+        let known = match text.trim() {
+            "poison" => Fill::Poison,
+            "index" => Fill::INDEX,
+            "ones" => Fill::constant(1.0),
+            "zeros" => Fill::constant(0.0),
+            "random" => Fill::Random { seed },
+            text => match text.strip_prefix("uniform(").and_then(|rest| rest.strip_suffix(')')) {
+                Some(range) => self.uniform(range, seed)?,
+                None => return self.numbers(text).map(list),
+            },
+        };
+        Ok((known, None))
+    }
+
+    /// `-1, 1`
+    fn uniform(&self, range: &str, seed: u64) -> Result<Fill, LabError> {
+        let ends: Vec<Option<f64>> = range.split(',').map(|end| end.trim().parse().ok()).collect();
+        match ends.as_slice() {
+            [Some(low), Some(high)]
+                if low <= high
+                    && (high - low).is_finite()
+                    && (self.of.is_real() || (low.fract() == 0.0 && high.fract() == 0.0)) =>
+            {
+                Ok(Fill::Uniform { seed, low: *low, high: *high })
+            }
+            _ => Err(self.refuse(&format!(
+                "uniform({range}) takes the least and the largest {}, such as uniform(-1, 1)",
+                self.of
+            ))),
+        }
+    }
+
+    /// Numbers between commas, blanks and line ends.
+    fn numbers(&self, text: &str) -> Result<Vec<f64>, LabError> {
+        let mut list = Vec::new();
+        for (line, words) in text.trim_matches(['[', ']']).lines().enumerate() {
+            for word in words.split([',', ' ', '\t']).filter(|word| !word.is_empty()) {
+                let number = word.parse::<f64>().ok();
+                match number.filter(|number| self.of.is_real() || number.fract() == 0.0) {
+                    Some(number) => list.push(number),
+                    // Not a list at all.
+                    None if number.is_none() && list.is_empty() => return Err(self.is_unknown()),
+                    None => {
+                        let word: String = word.chars().take(40).collect();
+                        return Err(self.refuse(&format!(
+                            "has '{}' in line {} as number {}, which is no {}",
+                            word.escape_debug(),
+                            line + 1,
+                            list.len() + 1,
+                            self.of
+                        )));
+                    }
+                }
+                if list.len() as f64 > MOST_ELEMENTS {
+                    return Err(self.refuse(&format!("has more than {MOST_ELEMENTS} numbers")));
+                }
+            }
+        }
+        if list.is_empty() { Err(self.is_unknown()) } else { Ok(list) }
+    }
 }

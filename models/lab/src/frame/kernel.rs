@@ -113,6 +113,15 @@ pub enum Fill {
         /// The seed.
         seed: u64,
     },
+    /// Drawn by a seed, evenly between two numbers.
+    Uniform {
+        /// The seed.
+        seed: u64,
+        /// The least.
+        low: f64,
+        /// What reals stay below, and the largest of whole numbers.
+        high: f64,
+    },
     /// These; what is beyond them is zero.
     Values(#[serde(deserialize_with = "gaps_as_nan")] Vec<f64>),
 }
