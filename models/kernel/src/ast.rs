@@ -46,6 +46,8 @@ pub(super) struct Function {
     pub(super) body: Vec<Statement>,
     /// What is put in at each use; empty where it is no template.
     pub(super) template: Vec<TemplateParam>,
+    /// Whether its body has mistakes, for which it is not checked.
+    pub(super) is_broken: bool,
     /// How many functions stand before its first declaration: those behind may call it.
     pub(super) declared: usize,
 }

@@ -102,12 +102,17 @@ struct Checker<'u> {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// Checks a whole text; all that is wrong with it at once.
-pub(super) fn check(unit: &Unit) -> Result<Program, Vec<Diagnostic>> {
+/// Checks a whole text; all that is wrong with it at once, with what was found before.
+pub(super) fn check(unit: &Unit, diagnostics: Vec<Diagnostic>) -> Result<Program, Vec<Diagnostic>> {
     let sources = unit.functions.as_slice();
     let host_variables = unit.host_variables.clone();
-    let mut checker =
-        Checker { sources, host_variables, scopes: vec![BTreeMap::new()], ..Checker::default() };
+    let mut checker = Checker {
+        sources,
+        diagnostics,
+        host_variables,
+        scopes: vec![BTreeMap::new()],
+        ..Checker::default()
+    };
     for record in &unit.records {
         checker.define(record);
     }
@@ -238,13 +243,18 @@ impl<'u> Checker<'u> {
                 }
             }
             let mut body = checker.copied_params(&passing);
-            body.extend(checker.statements(&function.body));
+            if !function.is_broken {
+                body.extend(checker.statements(&function.body));
+            }
             body
         });
         let hidden = std::mem::take(&mut self.hidden).into_iter();
         let declared = |index| Stmt { place: function.place, kind: StmtKind::Declare(index, None) };
         body.splice(0..0, hidden.map(declared));
-        if self.result != Type::Void && !function.body.last().is_some_and(returns) {
+        if self.result != Type::Void
+            && !function.is_broken
+            && !function.body.last().is_some_and(returns)
+        {
             let message = format!("'{}' may end without a value", function.name);
             self.complain(function.place, message, "end it with return");
         }
@@ -302,7 +312,10 @@ impl Checker<'_> {
                 return Ok(());
             }
             StatementKind::Empty => return Ok(()),
-            StatementKind::Expr(expr) => StmtKind::Expr(self.expr(expr)?),
+            StatementKind::Expr(expr) => {
+                self.require_used(expr)?;
+                StmtKind::Expr(self.expr(expr)?)
+            }
             StatementKind::Block(statements) => {
                 StmtKind::Block(self.scoped(|checker| checker.statements(statements)))
             }
@@ -376,10 +389,5 @@ impl Checker<'_> {
         let body = self.body(body);
         self.loops -= 1;
         body
-    }
-
-    pub(super) fn condition(&mut self, expr: &ast::Expr) -> Checked<Expr> {
-        let value = self.value(expr)?;
-        self.truth(value)
     }
 }

@@ -72,8 +72,8 @@ impl Kernel {
     /// Everything in the text that is not of the language, with its places.
     pub fn parse(file: &str, text: &str) -> Result<Self, CompileError> {
         let read = || {
-            let unit = parser::parse(text)?;
-            let program = check::check(&unit)?;
+            let (unit, complaints) = parser::parse(text)?;
+            let program = check::check(&unit, complaints)?;
             let text = lexer::regenerated(&unit.written, &program.builtins);
             Ok((lower::lower(&program)?, program, text))
         };

@@ -49,11 +49,16 @@ pub(super) struct Parser {
     /// Whether a text counts as true, as in `assert(x > 0 && "x")`.
     in_ignored: bool,
     records: Vec<RecordDeclaration>,
+    /// Functions and declarations that do not read at all.
+    lost_items: usize,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads a text; all that is wrong with it at once.
-pub(crate) fn parse(text: &str) -> Result<Unit, Vec<Diagnostic>> {
+/// Reads a text, with all that is wrong with it.
+///
+/// # Errors
+/// What is missing is named elsewhere, so that the rest says nothing.
+pub(crate) fn parse(text: &str) -> Result<(Unit, Vec<Diagnostic>), Vec<Diagnostic>> {
     let Tokens { list, choice, mut diagnostics } = Tokens::of(text);
     let (tokens, is_file) = select::selected(list, &choice, &mut diagnostics);
     let mut parser = Parser {
@@ -70,15 +75,19 @@ pub(crate) fn parse(text: &str) -> Result<Unit, Vec<Diagnostic>> {
         rewritten: BTreeMap::new(),
         in_ignored: false,
         records: Vec::new(),
+        lost_items: 0,
         diagnostics,
     };
     let mut unit = parser.unit();
     unit.records = std::mem::take(&mut parser.records);
     parser.declared.extend(unit.functions.iter().map(|function| (function.name.clone(), true)));
     unit.host_variables = parser.host_variables.take().unwrap_or_default();
-    let Parser { tokens, declared, rewritten, .. } = parser;
+    let Parser { tokens, declared, rewritten, diagnostics, lost_items, .. } = parser;
     unit.written = Written { tokens, declared, rewritten };
-    if parser.diagnostics.is_empty() { Ok(unit) } else { Err(parser.diagnostics) }
+    // A mistake in the body of a function says nothing of the others.
+    let broken = unit.functions.iter().any(|function| function.is_broken);
+    let is_whole = lost_items == 0 && (diagnostics.is_empty() || broken);
+    if is_whole { Ok((unit, diagnostics)) } else { Err(diagnostics) }
 }
 
 impl Parser {

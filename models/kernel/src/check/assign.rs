@@ -9,6 +9,27 @@ use crate::typed_ast::{Comparison, CompoundOp, Expr, Kind, Operation, Target, Yi
 use crate::types::{Access, Scalar, Type};
 
 impl Checker<'_> {
+    /// Refuses `out[i] == 2;` as a statement, which is valid and does nothing.
+    pub(super) fn require_used(&mut self, expr: &ast::Expr) -> Checked<()> {
+        if let ExprKind::Binary(Binary::Compare(..), ..) = &expr.kind {
+            let message = "what is compared here is not used";
+            return self.refuse(expr.place, message, "to assign, write =");
+        }
+        Ok(())
+    }
+
+    pub(super) fn condition(&mut self, expr: &ast::Expr) -> Checked<Expr> {
+        use ExprKind::{Assign, Bool, Double, Float, Integer};
+        if let Assign(None, _, value) = &expr.kind
+            && matches!(value.kind, Integer { .. } | Bool(_) | Float(_) | Double(_))
+        {
+            let message = "'=' assigns, so that this is always the same";
+            return self.refuse(expr.place, message, "to compare, write ==");
+        }
+        let value = self.value(expr)?;
+        self.truth(value)
+    }
+
     pub(super) fn assign(
         &mut self,
         operator: Option<Operation>,
@@ -20,7 +41,21 @@ impl Checker<'_> {
         let value = self.value(value);
         let ((target, ty), value) = (target?, value?);
         if let (Some(_), Target::Memory(address)) = (ty.record(), &target) {
-            if operator.is_some() || value.ty.record() != ty.record() {
+            if let Some(operator) = operator {
+                let name = format!("operator{}=", Binary::Arithmetic(operator).mark());
+                if !self.candidates(&name).is_empty()
+                    && let Target::Memory(target) = target
+                {
+                    return self.operator(&name, vec![*target, value], place);
+                }
+                let message = format!(
+                    "'{}=' takes no {ty} and {}",
+                    name.trim_start_matches("operator").trim_end_matches('='),
+                    value.ty
+                );
+                return self.refuse(place, message, "write its parts: v.x += 1.0f;");
+            }
+            if value.ty.record() != ty.record() {
                 let message = format!("a {} does not go into a {ty} so", value.ty);
                 return self.refuse(place, message, "write its parts: v.x = 1.0f;");
             }

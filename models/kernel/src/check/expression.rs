@@ -203,6 +203,11 @@ impl Checker<'_> {
             return self.pointers(operator, left, right, place);
         }
         let mark = operator.mark();
+        let name = format!("operator{mark}");
+        let has_record = left.ty.record().or(right.ty.record()).is_some();
+        if has_record && !self.candidates(&name).is_empty() {
+            return self.operator(&name, vec![left, right], place);
+        }
         let operation = match operator {
             Binary::Compare(comparison, sides) => {
                 let (_, left, right) = self.common_operands(left, right, place, mark)?;
@@ -307,6 +312,10 @@ impl Checker<'_> {
             (None, _) if self.host_variables.contains(name) => {
                 let message = format!("'{name}' is a variable of the host");
                 return self.refuse(place, message, "write const before it, or pass its value");
+            }
+            (None, _) if self.is_builtin(name) || !self.candidates(name).is_empty() => {
+                let message = format!("'{name}' is a function");
+                return self.refuse(place, message, format!("call it: {name}()"));
             }
             (None, _) => {
                 let scopes = self.scopes.iter().flat_map(|scope| scope.keys().map(String::as_str));

@@ -221,6 +221,27 @@ pub(super) fn described(name: &str, values: &[Expr]) -> String {
 }
 
 impl Checker<'_> {
+    /// `a + b` of records, by the text's own function.
+    pub(super) fn operator(
+        &mut self,
+        name: &str,
+        values: Vec<Expr>,
+        place: Place,
+    ) -> Checked<Expr> {
+        let candidates = self.candidates(name);
+        match self.chosen(&candidates, &[], &values, place)? {
+            Some(Choice { source, bound, .. }) => {
+                let index = self.instance(source, bound, place)?;
+                self.helper(index, values, place)
+            }
+            None if candidates.len() == 1 => Err(Reported),
+            None => {
+                let message = format!("no function takes {}", described(name, &values));
+                self.refuse(place, message, "write one, or use its parts: v.x + w.x")
+            }
+        }
+    }
+
     /// A call of one of the text's own functions; none if none of them takes the values and another may.
     pub(super) fn own_call(
         &mut self,

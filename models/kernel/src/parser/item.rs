@@ -1,9 +1,21 @@
 //! What stands outside of functions: functions, constants and names for types.
 
-use crate::ast::{Declaration, Function, Param, Role, Storage, Unit};
+use crate::ast::{
+    Base, Binary, Declaration, Declarator, ExprKind, Function, Initial, Param, Role, Storage,
+    TypeName, Unit, assignment, infix,
+};
+use crate::diagnostic::Place;
 use crate::lexer::Token;
+use crate::parser::expression::boxed;
+use crate::parser::generic::plain;
 use crate::parser::{Parsed, Parser, Reported, outside};
-use crate::types::Access;
+use crate::typed_ast::Operation;
+use crate::types::{Access, Scalar};
+use mlsys_lab::nearest::nearest;
+
+/// Words before a declaration, of which a misspelt one is told.
+const QUALIFIERS: [&str; 6] =
+    ["__global__", "__device__", "__host__", "__constant__", "__shared__", "__managed__"];
 
 impl Parser {
     pub(super) fn unit(&mut self) -> Unit {
@@ -11,6 +23,7 @@ impl Parser {
         while *self.token() != Token::End {
             let before = self.place();
             if self.item(&mut unit).is_err() {
+                self.lost_items += 1;
                 // The next function begins at its own word, whatever was left open before it.
                 let start = self.position();
                 self.skip(|parser, _| {
@@ -80,8 +93,19 @@ impl Parser {
                     return self
                         .refuse("__shared__ stands inside a kernel", "move it into the kernel");
                 }
+                "enum" => {
+                    unit.constants.push(self.enumeration()?);
+                    return Ok(());
+                }
                 other => match outside(other) {
                     Some((message, help)) => return self.refuse(message, help),
+                    None if other.starts_with('_') => match nearest(other, QUALIFIERS) {
+                        Some(near) if near != other => {
+                            let message = format!("'{other}' means nothing here");
+                            return self.refuse(message, format!("did you mean '{near}'?"));
+                        }
+                        _ => break,
+                    },
                     None => break,
                 },
             }
@@ -97,7 +121,11 @@ impl Parser {
         if self.is_name("__launch_bounds__") {
             self.launch_bounds()?;
         }
-        let (name, place) = self.name("a function or a constant")?;
+        let (name, place) = if self.is_name("operator") {
+            self.operator_name()?
+        } else {
+            self.name("a function or a constant")?
+        };
         if !self.is("(") {
             let is_variable = role == Some(Role::Helper) && ty.access == Access::Mutable;
             let is_array = role == Some(Role::Helper) && self.is("[");
@@ -152,7 +180,9 @@ impl Parser {
         if let Some(unnamed) = params.iter().find(|param| param.name.is_empty()) {
             self.complain(unnamed.place, "the name of an argument is missing", "name it");
         }
+        let complaints = self.diagnostics.len();
         let body = self.block("a function")?;
+        let is_broken = self.diagnostics.len() > complaints;
         let template = Vec::new();
         unit.functions.push(Function {
             role,
@@ -162,9 +192,60 @@ impl Parser {
             params,
             body,
             template,
+            is_broken,
             declared,
         });
         Ok(())
+    }
+
+    /// `operator+`, which is a function's name.
+    fn operator_name(&mut self) -> Parsed<(String, Place)> {
+        let place = self.place();
+        self.advance();
+        let mark = self.mark();
+        let is_known = infix(mark).is_some() || assignment(mark).is_some_and(|one| one.is_some());
+        if !is_known {
+            return self.refuse(
+                format!("'operator' before {} is not part of this", self.token()),
+                "there are those of arithmetic, comparisons and +=; write a function with a name",
+            );
+        }
+        self.advance();
+        Ok((format!("operator{mark}"), place))
+    }
+
+    /// `enum Color { RED, GREEN = 4 };`
+    pub(super) fn enumeration(&mut self) -> Parsed<Declaration> {
+        self.advance();
+        let int = TypeName { access: Access::Constant, ..plain(Base::Scalar(Scalar::Int)) };
+        if !self.is("{") {
+            let (name, _) = self.name("an enumeration")?;
+            self.declared.insert(name.clone(), true);
+            self.types.insert(name, plain(Base::Scalar(Scalar::Int)));
+        }
+        self.need("{", "the enumeration's name")?;
+        let mut names: Vec<Declarator> = Vec::new();
+        while !self.is("}") {
+            let (name, place) = self.name("a constant")?;
+            let value = if self.take("=") {
+                self.conditional()?
+            } else if let Some(before) = names.last() {
+                let one = boxed(place, ExprKind::Bool(true));
+                let before = boxed(place, ExprKind::Name(before.name.clone()));
+                let add = Binary::Arithmetic(Operation::Add);
+                boxed(place, ExprKind::Binary(add, Box::new(before), Box::new(one)))
+            } else {
+                boxed(place, ExprKind::Bool(false))
+            };
+            let initial = Some(Initial::Value(value));
+            names.push(Declarator { name, place, ty: int, extents: Vec::new(), initial });
+            if !self.take(",") {
+                break;
+            }
+        }
+        self.need("}", "the constants")?;
+        self.need(";", "the enumeration")?;
+        Ok(Declaration { storage: Storage::Local, names })
     }
 
     /// Constants, which change nothing that a kernel computes.

@@ -195,8 +195,10 @@ fn item(tokens: &[Lexeme], range: Range<usize>) -> Item {
     let has = |name: &str| (start..head).any(|at| word(tokens, at) == name);
     let is_type =
         ["struct", "class", "union", "enum", "typedef", "using"].iter().any(|word| has(word));
-    let called = if is_type { None } else { called(tokens, start..head) };
+    let operator = (start..head).find(|at| word(tokens, *at) == "operator");
+    let called = if is_type { None } else { operator.or_else(|| called(tokens, start..head)) };
     let is_value = (start..head).any(|at| mark(tokens, at) == "=")
+        && operator.is_none()
         && called.is_none_or(|at| {
             (start..at).any(|before| mark(tokens, before) == "=")
                 || mark(tokens, behind(tokens, at + 1)) == "="
@@ -282,7 +284,11 @@ pub(super) fn reached(
         }
     }
     let mut reached = BTreeSet::from([kernel]);
+    // What an operator stands between is not looked at: all of them are read.
+    let operators = declaring.remove("operator").unwrap_or_default();
+    reached.extend(operators.iter().copied());
     let mut waiting = vec![kernel];
+    waiting.extend(operators);
     while let Some(index) = waiting.pop() {
         let list = if index == kernel { own } else { &tokens[items[index].tokens.clone()] };
         for at in 0..list.len() {

@@ -178,6 +178,12 @@ impl Parser {
                 self.type_alias()?;
                 Ok(StatementKind::Empty)
             }
+            "enum"
+                if matches!(self.ahead(1), Token::Mark("{"))
+                    || matches!(self.ahead(2), Token::Mark("{")) =>
+            {
+                Ok(StatementKind::Declare(self.enumeration()?))
+            }
             _ if self.at_shared() => self.shared(),
             _ if self.at_type() && *self.ahead(1) != Token::Mark("(") => {
                 Ok(StatementKind::Declare(self.declaration(Storage::Local)?))

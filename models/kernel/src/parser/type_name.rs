@@ -31,7 +31,7 @@ const ALIASES: [(&str, &str, Scalar); 18] = [
 
 impl Parser {
     pub(super) fn at_type(&self) -> bool {
-        matches!(self.token(), Token::Name(name) if name == "struct" || is_in(TYPE_WORDS, name) || self.alias(name).is_some())
+        matches!(self.token(), Token::Name(name) if name == "struct" || name == "enum" || is_in(TYPE_WORDS, name) || self.alias(name).is_some())
     }
 
     /// A type's words, without a star.
@@ -46,7 +46,7 @@ impl Parser {
                 "const" | "constexpr" => access = Access::Constant,
                 // Every access reaches memory here anyway.
                 "volatile" | "register" | "typename" => {}
-                "struct" if words.is_empty() && named.is_none() => {}
+                "struct" | "enum" if words.is_empty() && named.is_none() => {}
                 "__align__" | "alignas" => {
                     self.alignment()?;
                     continue;
