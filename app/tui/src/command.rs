@@ -46,6 +46,7 @@ pub enum Command {
     Walk(Goal, mlsys_kernel::Direction),
     Choose(Choice),
     Breakpoint,
+    Fault,
     Sort,
     FilterRows,
     Export,
@@ -158,6 +159,8 @@ pub enum Need {
     /// The chosen picture has a part to go to: what needs Space, or a kernel.
     Parts,
     Kernel,
+    /// A kernel that failed, or a refuted proof.
+    Fault,
     Groups,
     Table,
     EarlierRun,

@@ -199,7 +199,7 @@ impl Editor {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct KernelTests {
     /// Its number; what comes of an earlier one is no longer wanted.
     pub attempt: u64,
@@ -207,7 +207,7 @@ pub struct KernelTests {
     pub state: TestsState,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum TestsState {
     Going,
     Done(Vec<Case>),

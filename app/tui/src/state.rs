@@ -1,5 +1,6 @@
 //! The state of the app. Pure: no clock, no terminal, no file.
 
+mod fault;
 mod lab;
 mod overlay;
 mod page;

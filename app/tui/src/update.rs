@@ -230,6 +230,7 @@ impl App {
             Command::Walk(goal, direction) => self.walk_kernel(goal, direction),
             Command::Choose(choice) => self.choose_in_kernel(choice),
             Command::Breakpoint => self.change_breakpoint(),
+            Command::Fault => self.visit_fault(),
             Command::Fold => self.fold_group(),
             Command::FoldAll => self.fold_groups(),
             Command::Sort => self.sort_table(),
@@ -272,7 +273,7 @@ impl App {
             self.leave_overlay();
         } else if self.editor().is_some() {
             self.leave_editor();
-        } else if !self.leave_picture() {
+        } else if !self.leave_picture() && !self.leave_fault() {
             self.ask_to_leave();
         }
     }

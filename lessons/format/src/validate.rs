@@ -56,6 +56,15 @@ impl<'a> Validation<'a> {
         for knob in &lab.knobs {
             self.knob(schema, lab, knob);
         }
+        for metric in &lab.metrics {
+            if schema.metric(&metric.value).is_none() {
+                let known = schema.metrics.iter().map(|metric| metric.name.as_str());
+                let message =
+                    format!("lab {} has no metric `{}`", schema.kind, shortened(&metric.value));
+                let help = suggestion(&metric.value, known, "its metrics are");
+                self.error_maybe(Code::UnknownName, metric.place, message, help);
+            }
+        }
         for panel in &lab.panels {
             if schema.panel(&panel.name).is_none() {
                 let known = schema.panels.iter().map(|panel| panel.name.as_str());

@@ -18,10 +18,10 @@ use crate::{
     Argument, Diagnostic, Extensions, Fault, Kernel, Launch, LaunchError, Machine, NanWatch,
     Progress, Schedule, Subgroups, Target, recipe,
 };
-use mlsys_lab::frame::kernel::{Claim, Recipe, View};
+use mlsys_lab::frame::kernel::Recipe;
 use mlsys_lab::params::Origin;
 use mlsys_lab::schema::{Schema, SchemaError};
-use mlsys_lab::{DeviceId, Lab, LabError, Params, Run, Value, picture};
+use mlsys_lab::{DeviceId, Frame, Lab, LabError, Params, Run, Value, picture};
 use std::collections::BTreeMap;
 
 /// Instructions between two checks for an interruption.
@@ -83,12 +83,12 @@ impl Lab for KernelLab {
             let left = budget - machine.clock();
             if left == 0 {
                 // What it did so far can be stepped through: that is how one finds the loop that never ends.
-                offer_steps(run, &job, &machine, None);
+                panels::offer_steps(run, &job, &machine, None, None);
                 return Err(endless(&machine, budget));
             }
             machine.run(left.min(INTERRUPT_INTERVAL));
         }
-        watch::report(run, &job, &machine)?;
+        let watched = watch::report(run, &job, &machine)?;
         execution.carry_out(run, launcher, &job, &mut machine)?;
         let outputs = job.outputs(&machine);
         report(run, &job, &machine, &outputs);
@@ -111,11 +111,11 @@ impl Lab for KernelLab {
             (None, _) | (_, None) => None,
         };
         picture::offer(run, "network", || network::picture(classes));
-        offer_steps(run, &job, &machine, claim);
+        panels::offer_steps(run, &job, &machine, claim, watched);
         picture::offer(run, "schedulers", || {
             job.start().map_or_else(
-                |error| mlsys_lab::Frame::Text(error.message),
-                |start| mlsys_lab::Frame::Timeline(scoreboard::schedule(start)),
+                |error| Frame::Text(error.message),
+                |start| Frame::Timeline(scoreboard::schedule(start)),
             )
         });
         picture::offer(run, "accesses", || panels::accesses(&job.source, &machine));
@@ -124,26 +124,6 @@ impl Lab for KernelLab {
         });
         picture::offer(run, "translation", || panels::translation(&job.source, job.translation()));
         Ok(())
-    }
-}
-
-/// The pictures that can be stepped through.
-fn offer_steps(run: &mut Run<'_>, job: &Job, machine: &Machine, claim: Option<Claim>) {
-    let views = [
-        ("source", View::Source),
-        ("grid", View::Grid),
-        ("lanes", View::Lanes),
-        ("memory", View::Memory),
-        ("sectors", View::Sectors),
-        ("banks", View::Banks),
-        ("timeline", View::Timeline),
-        ("problems", View::Problems),
-    ];
-    for (panel, view) in views {
-        picture::offer(run, panel, || {
-            let again = (view == View::Timeline).then(|| job.start().ok()).flatten();
-            panels::steps(view, &job.recipe, machine, again, claim.clone())
-        });
     }
 }
 

@@ -70,6 +70,8 @@ pub struct Step {
     /// The instruction, for [`Machine::counts_at`].
     pub pc: u32,
     pub place: Place,
+    /// A bit for each lane that was active.
+    pub mask: u32,
     pub event: Event,
     pub found: bool,
 }
@@ -114,13 +116,14 @@ impl Machine {
         let found = self.findings.total();
         let resident = self.residents[slot].as_ref()?;
         let block = resident.block;
-        let pc = resident.warps[warp].pc;
+        let Warp { pc, mask, .. } = resident.warps[warp];
         let event = self.run_warp(slot, warp, 1);
         Some(Step {
             block,
             warp: warp as u32,
             pc,
             place: self.code.place(pc as usize),
+            mask,
             event,
             found: self.findings.total() > found,
         })

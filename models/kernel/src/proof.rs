@@ -44,10 +44,10 @@ use crate::proof::model::{MOST_THREADS, Model};
 use crate::proof::questions::Questions;
 
 pub use crate::proof::model::{BlockRule, Contract, Given, GridRule};
-pub use crate::proof::search::{Party, Witness};
+pub use crate::proof::search::{MOST_OF_ONE, Party, Witness};
 pub use crate::proof::state::Reason;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// For every launch of the contract.
     Proved,

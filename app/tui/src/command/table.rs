@@ -99,6 +99,11 @@ pub const TABLE: &[Binding] = table! {
         "run on", "run the kernel to the next breakpoint";
     Walk(Goal::Breakpoint, Backward): [Char('B')] in READING, needs [Kernel], rank Rare =>
         "run back", "go back in the kernel to the previous breakpoint";
+    Fault: [Char('L')] in READING, needs [Fault] =>
+        "fault",
+        "open the launch that failed a question's test, or that refutes a proof, where it goes wrong; again, or esc, goes back";
+    Fault: [Ctrl('l')] in &[Kernel], needs [Fault], rank First =>
+        "fault", "open the launch that failed a test, where it goes wrong; L or esc there goes back";
     Choose(NextLane): [Char('a')] in READING, needs [Kernel], rank Rare =>
         "lane", "show the next lane of the kernel's warp";
     Choose(PreviousLane): [Char('A')] in READING, needs [Kernel], rank Rare =>

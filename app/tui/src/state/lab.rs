@@ -2,6 +2,7 @@
 
 pub mod comparison;
 pub mod knob;
+mod rate;
 
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use crate::records::Replay;
 use comparison::Attempts;
 use knob::History;
 pub use knob::Knob;
+pub use rate::Rate;
 
 pub struct LabState {
     pub id: String,
@@ -33,6 +35,8 @@ pub struct LabState {
     pub run: RunState,
     pub pictures: Pictures,
     pub others: OtherRuns,
+    /// Metrics that the lesson wants below the pictures.
+    pub metrics: Vec<String>,
     /// Where the learner is in the lab's kernel, for all its pictures.
     pub debugger: Option<KernelDebugger>,
     pub own_kernel: Option<OwnKernel>,
@@ -134,6 +138,25 @@ pub struct OwnKernel {
 }
 
 impl LabState {
+    /// Without knobs and pictures, before its first run.
+    pub fn empty(id: &str, title: &str, schema: &'static Schema) -> Self {
+        let views = schema.panels.iter().map(View::new).collect();
+        Self {
+            id: id.to_owned(),
+            title: title.to_owned(),
+            schema,
+            settings: Settings::new(),
+            seed: 0,
+            controls: Controls::default(),
+            run: RunState::default(),
+            pictures: Pictures { views, ..Pictures::default() },
+            others: OtherRuns::default(),
+            metrics: Vec::new(),
+            debugger: None,
+            own_kernel: None,
+        }
+    }
+
     /// The parameters of the next run, knobs included.
     pub fn params(&self) -> Result<Params, Vec<ParamError>> {
         let settings = self.turned();
@@ -242,10 +265,13 @@ impl LabState {
         })
     }
 
-    /// The lab's kernel, as its first picture that can be stepped through has it.
+    /// The lab's kernel, as its pictures that can be stepped through have it.
+    pub fn kernels(&self) -> impl Iterator<Item = &Kernel> {
+        self.pictures.panels.iter().filter_map(|&index| self.frame(index)?.kernel())
+    }
+
     pub fn kernel(&self) -> Option<&Kernel> {
-        let mut panels = self.pictures.panels.iter();
-        panels.find_map(|&index| self.frame(index)?.kernel())
+        self.kernels().next()
     }
 
     /// Takes a kernel that was launched anew into the walk, which keeps its place where it can.
@@ -348,51 +374,10 @@ pub(super) fn lab(
     if panels.is_empty() {
         panels.extend(0..schema.panels.len());
     }
-    let views = schema.panels.iter().map(View::new).collect();
-    Some(LabState {
-        id: directive.id.clone(),
-        title: directive.title.clone().unwrap_or_else(|| schema.title.clone()),
-        schema,
-        settings,
-        seed,
-        controls: Controls { knobs: knobs.collect(), ..Controls::default() },
-        run: RunState::default(),
-        pictures: Pictures { panels, views, ..Pictures::default() },
-        others: OtherRuns::default(),
-        debugger: None,
-        own_kernel: None,
-    })
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Rate {
-    window: Option<(Duration, u64)>,
-    /// Steps a second; absent until it has been measured.
-    pub per_second: Option<f64>,
-}
-
-impl Rate {
-    pub fn update(&mut self, elapsed: Duration, steps: u64) {
-        const WINDOW: Duration = Duration::from_millis(500);
-        let (since, from) = *self.window.get_or_insert((elapsed, steps));
-        let span = elapsed.saturating_sub(since);
-        if span >= WINDOW {
-            self.per_second = Some(steps.saturating_sub(from) as f64 / span.as_secs_f64());
-            self.window = Some((elapsed, steps));
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_rate_is_measured_over_half_a_second() {
-        let mut rate = Rate::default();
-        for (millis, steps, measured) in [(0, 0, None), (100, 50, None), (500, 250, Some(500.0))] {
-            rate.update(Duration::from_millis(millis), steps);
-            assert_eq!(rate.per_second, measured);
-        }
-    }
+    let title = directive.title.as_deref().unwrap_or(&schema.title);
+    let mut lab = LabState::empty(&directive.id, title, schema);
+    (lab.settings, lab.seed) = (settings, seed);
+    lab.metrics.extend(directive.metrics.iter().map(|metric| metric.value.clone()));
+    (lab.controls.knobs, lab.pictures.panels) = (knobs.collect(), panels);
+    Some(lab)
 }

@@ -11,6 +11,7 @@ use mlsys_view::kernel::Play;
 
 use crate::editor::{Editor, KernelTests};
 use crate::list::{FieldPurpose, TextField};
+use crate::state::fault::FaultVisit;
 use crate::state::lab::{LabState, RunStatus, lab};
 
 pub struct Page {
@@ -30,6 +31,8 @@ pub struct Page {
     pub scroll: usize,
     pub entry: Option<TextField>,
     pub editor: Option<Box<Editor>>,
+    /// The failed launch that stands in the place of the lab.
+    pub fault: Option<Box<FaultVisit>>,
     pub trials: BTreeMap<String, KernelTests>,
     pub answers: BTreeMap<String, Answered>,
     pub predictions: BTreeMap<String, Prediction>,
@@ -128,6 +131,7 @@ impl Page {
             scroll: 0,
             entry: None,
             editor: None,
+            fault: None,
             trials: BTreeMap::new(),
             answers: BTreeMap::new(),
             predictions: BTreeMap::new(),
@@ -233,16 +237,23 @@ impl Page {
     }
 
     pub fn lab(&self) -> Option<&LabState> {
-        self.labs.get(self.current)
+        self.fault.as_ref().map(|visit| &visit.lab).or_else(|| self.labs.get(self.current))
     }
 
     pub fn lab_mut(&mut self) -> Option<&mut LabState> {
-        self.labs.get_mut(self.current)
+        match &mut self.fault {
+            Some(visit) => Some(&mut visit.lab),
+            None => self.labs.get_mut(self.current),
+        }
+    }
+
+    fn shown_labs(&mut self) -> impl Iterator<Item = &mut LabState> {
+        self.labs.iter_mut().chain(self.fault.as_mut().map(|visit| &mut visit.lab))
     }
 
     /// Stops what goes on by itself in any lab's pictures: it would go on unseen.
     pub fn rest_walks(&mut self) {
-        for walk in self.labs.iter_mut().filter_map(|lab| lab.debugger.as_mut()) {
+        for walk in self.shown_labs().filter_map(|lab| lab.debugger.as_mut()) {
             walk.rest();
         }
         self.rest_plays();
@@ -250,7 +261,7 @@ impl Page {
 
     /// Stops the steps that follow each other in any lab's pictures; a search for a place goes on, for it has an end.
     pub fn rest_plays(&mut self) {
-        for lab in &mut self.labs {
+        for lab in self.shown_labs() {
             if let Some(walk) = lab.debugger.as_mut().filter(|walk| walk.play() == Play::Going) {
                 walk.rest();
             }

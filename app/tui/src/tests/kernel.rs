@@ -97,6 +97,34 @@ fn a_kernel_is_written_mended_tested_and_right() {
 }
 
 #[test]
+fn the_failed_launch_opens_at_the_fault_and_leads_back() {
+    for size in [(80, 24), (120, 40), (200, 60)] {
+        let mut bench = bench(size);
+        bench.keys("\n");
+        press(&mut bench, &[Key::Ctrl('l')]);
+        bench.shows("no kernel has failed here");
+        test(&mut bench);
+        let written = text(&bench);
+        press(&mut bench, &[Key::Ctrl('l')]);
+        let page = bench.page();
+        let (_, site) = page.fault_site().unwrap();
+        let walk = bench.lab().debugger.as_ref().unwrap();
+        assert_eq!((walk.clock(), walk.here().block), (site.at.step + 1, site.at.block[0]));
+        assert_eq!(walk.here().number() as u32, site.at.thread[0]);
+        assert_eq!(walk.line(), Some(site.at.line));
+        bench.follow(&[
+            ("", "looks: kernel-fault"),
+            (" ", "a failed launch is shown | L goes back"),
+        ]);
+        // The walk goes on, and nothing of the page below has changed.
+        bench.keys(".");
+        bench.keys("L");
+        assert_eq!(text(&bench), written);
+        assert_eq!(bench.lab().id, "run");
+    }
+}
+
+#[test]
 fn editor_undo_and_redo_reach_both_ends() {
     let mut bench = bench((80, 24));
     bench.keys("\n");

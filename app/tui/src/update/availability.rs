@@ -42,6 +42,8 @@ pub enum Refusal {
     InKernel,
     #[error("for this go back to the course: esc")]
     AtCourse,
+    #[error("a failed launch is shown: L goes back to where it was opened")]
+    AtFault,
     #[error("not here")]
     NotHere,
 }
@@ -61,6 +63,7 @@ fn sentence(need: &Need) -> &'static str {
             "the chosen picture is no chart, graph, timeline, exchange or kernel: v goes to the next one"
         }
         Need::Kernel => "no kernel has run here",
+        Need::Fault => "no kernel has failed here, and no proof is refuted",
         Need::Points => "no picture has steps to go through",
         Need::Groups => "the chosen picture is no graph with groups",
         Need::Table => "the chosen picture is no table: v goes to the next one",
@@ -98,6 +101,11 @@ impl App {
     }
 
     pub fn satisfied(&self, row: &Binding) -> Result<(), Refusal> {
+        let visits = self.page.as_ref().is_some_and(|page| page.fault.is_some());
+        let plays = row.command == Command::Run && self.plays_steps();
+        if visits && self.overlay.is_none() && !plays && !is_of_looking(row.command) {
+            return Err(Refusal::AtFault);
+        }
         row.needs.iter().try_for_each(|&need| {
             if self.meets(need)? { Ok(()) } else { Err(Refusal::Unmet(need)) }
         })
@@ -133,6 +141,9 @@ impl App {
                 chart() || self.has_space() || self.has_stages() || self.has_kernel_chosen()
             }
             Need::Kernel => has(&|lab| lab.debugger.is_some() && lab.kernel().is_some()),
+            Need::Fault => {
+                page.is_some_and(|page| page.fault.is_some() || page.fault_site().is_some())
+            }
             Need::Points => has(&|lab| self.has_points(lab)),
             Need::Groups => self.has_groups(),
             Need::Table => self.has_table(),
@@ -197,6 +208,33 @@ impl App {
         let (active, page) = (self.session.active?, self.page.as_ref()?);
         page.labs.get(active.lab).filter(|_| active.lab != page.current)
     }
+}
+
+/// Whether a command leaves labs, answers and the place in the lesson alone.
+fn is_of_looking(command: Command) -> bool {
+    matches!(
+        command,
+        Command::Fault
+            | Command::Inspect(_)
+            | Command::Walk(..)
+            | Command::Choose(_)
+            | Command::Breakpoint
+            | Command::Move(_)
+            | Command::NextPanel
+            | Command::FullScreen
+            | Command::SwitchSide
+            | Command::PreviousSide
+            | Command::Sort
+            | Command::FilterRows
+            | Command::Words
+            | Command::Glossary
+            | Command::Help
+            | Command::Palette
+            | Command::Mouse
+            | Command::Back
+            | Command::Quit
+            | Command::Suspend
+    )
 }
 
 /// Where a command that means nothing here is at home.

@@ -6,8 +6,11 @@ use mlsys_view::kernel::{KernelDebugger, Play, status};
 use mlsys_view::panel::{Inspect, Spot};
 
 use crate::command::{Choice, Motion, Place};
-use crate::state::{App, LabState};
+use crate::state::{App, LabState, Page};
 use crate::update::pictures;
+
+/// The lab that launches kernels.
+const KERNEL: &str = "kernel";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Animation {
@@ -156,8 +159,12 @@ impl App {
             (View::Grid, false) => walk.choose_block(by),
             (View::Lanes | View::Memory, false) => walk.choose_lane(by),
             (View::Grid | View::Lanes | View::Memory, true)
-            | (View::Sectors | View::Banks | View::Timeline, false) => walk.choose_warp(by),
-            (View::Sectors | View::Banks | View::Timeline, true) => walk.choose_block(by),
+            | (View::Sectors | View::Banks | View::Timeline | View::Divergence, false) => {
+                walk.choose_warp(by);
+            }
+            (View::Sectors | View::Banks | View::Timeline | View::Divergence, true) => {
+                walk.choose_block(by);
+            }
             (View::Problems, false) => walk.go_to_problem(&problems, by),
             (View::Problems, true) => walk.go_to_problem(&problems, 10 * by),
         }
@@ -174,6 +181,25 @@ impl App {
                 walk.choose(thread);
             }
         }
+    }
+
+    /// Opens the launch that failed, or goes back from it.
+    pub(super) fn visit_fault(&mut self) {
+        if self.leave_fault() {
+            return;
+        }
+        let lab = self.registry.find(KERNEL).ok().map(mlsys_lab::Lab::schema);
+        if let (Some(page), Some(schema)) = (self.page.as_mut(), lab) {
+            page.visit_fault(schema);
+        }
+    }
+
+    pub(crate) fn leave_fault(&mut self) -> bool {
+        let has_left = self.page.as_mut().is_some_and(Page::leave_fault);
+        if has_left {
+            self.follow_cursor();
+        }
+        has_left
     }
 
     pub fn walk_in_words(&self) -> Vec<String> {

@@ -60,6 +60,7 @@ impl App {
             Hit::Text(block) => self.click_text(block),
             Hit::Choice(block, option) => self.click_choice(block, option),
             Hit::Lab(index) => {
+                self.leave_fault();
                 if let Some(page) = self.page.as_mut() {
                     page.current = index;
                 }

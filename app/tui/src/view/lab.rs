@@ -1,9 +1,10 @@
 //! The lab: which one, its pictures, its knobs, and where the run stands.
 
-mod status;
+pub(crate) mod status;
 
 use mlsys_lab::frame::Frame;
 use mlsys_lab::schema::Type;
+use mlsys_view::kernel;
 use mlsys_view::panel::{Focus, Scene, draw_panel, words};
 use mlsys_view::text::wrap_spans;
 use ratatui::prelude::*;
@@ -162,13 +163,26 @@ pub fn cells(lab: &LabState, area: Rect) -> Vec<(usize, Rect)> {
     // A picture of many parts needs the height of two, where pictures stand below each other.
     let spared = u16::from(across == 1 && has_parts(lab)) * PANEL_ROWS;
     let down = usize::from((area.height.saturating_sub(spared) / PANEL_ROWS).max(1));
-    let shown = count.min(across * down).min(6);
+    let mut shown = count.min(across * down).min(6);
     let columns = across.min(shown);
-    let rows = shown.div_ceil(columns);
-    // The chosen picture leads: where pictures stand below each other it has twice the height of the others.
-    let heights =
-        (0..rows).map(|row| Constraint::Fill(if row == 0 && columns == 1 { 2 } else { 1 }));
-    let bands = Layout::vertical(heights).split(area);
+    let width = area.width / columns as u16;
+    let wants = |shown: usize| -> Vec<Option<u16>> {
+        let of_row = |row: usize| {
+            let here = row * columns..shown.min((row + 1) * columns);
+            here.filter_map(|place| rows_wanted(lab, lab.pictures.after(place)?, width)).max()
+        };
+        (0..shown.div_ceil(columns)).map(of_row).collect()
+    };
+    // The chosen picture is seen whole before a third row of others is.
+    while shown > 2 * columns {
+        let heights = heights(area.height, &wants(shown), columns);
+        if wants(shown)[0].is_none_or(|wanted| wanted <= heights[0]) {
+            break;
+        }
+        shown = (shown - 1) / columns * columns;
+    }
+    let heights = heights(area.height, &wants(shown), columns);
+    let bands = Layout::vertical(heights.into_iter().map(Constraint::Length)).split(area);
     let mut places = Vec::new();
     for (row, band) in bands.iter().enumerate() {
         let first = row * columns;
@@ -177,6 +191,39 @@ pub fn cells(lab: &LabState, area: Rect) -> Vec<(usize, Rect)> {
         places.extend(cells.iter().enumerate().map(|(column, cell)| (first + column, *cell)));
     }
     places
+}
+
+/// The rows that a picture of a kernel fills, its title included; none for pictures that take any number.
+fn rows_wanted(lab: &LabState, index: usize, width: u16) -> Option<u16> {
+    let kernel = lab.frame(index)?.kernel()?;
+    Some(kernel::rows_wanted(kernel, lab.debugger.as_ref()?, width)? + 1)
+}
+
+/// The heights of rows of pictures: equal, but that the first has twice as much where there is one column; what a row
+/// does not fill goes to the others.
+fn heights(height: u16, wants: &[Option<u16>], columns: usize) -> Vec<u16> {
+    let weight = |row: usize| if row == 0 && columns == 1 { 2 } else { 1 };
+    let mut heights: Vec<Option<u16>> = vec![None; wants.len()];
+    loop {
+        let open = || (0..wants.len()).filter(|row| heights[*row].is_none());
+        let left = height.saturating_sub(heights.iter().flatten().sum());
+        let weights = open().map(weight).sum::<u16>();
+        let share = |row: usize| left / weights.max(1) * weight(row);
+        match open().find_map(|row| Some((row, wants[row].filter(|want| *want < share(row))?))) {
+            Some((row, want)) => heights[row] = Some(want),
+            None => {
+                let mut shares: Vec<u16> = (0..wants.len())
+                    .map(|row| heights[row].unwrap_or_else(|| share(row)))
+                    .collect();
+                // The remainder, or what no row fills, is the last row's.
+                let rest = height.saturating_sub(shares.iter().sum());
+                if let Some(last) = shares.last_mut() {
+                    *last += rest;
+                }
+                return shares;
+            }
+        }
+    }
 }
 
 /// The pictures that can be seen now, as indices into the lab's panels.

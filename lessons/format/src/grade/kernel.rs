@@ -9,6 +9,8 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use mlsys_expr::Env;
+use mlsys_lab::frame::Frame;
+use mlsys_lab::frame::kernel::{FaultSite, Kernel, Problem, View};
 use mlsys_lab::lab::Lab;
 use mlsys_lab::params::{Given, Settings};
 use mlsys_lab::report::RunData;
@@ -27,6 +29,9 @@ pub(crate) use outputs::{SHOWN, expected};
 
 pub(crate) const KIND: &str = "kernel";
 
+/// The pictures that tell in which order the instructions of a launch ran.
+const ORDERS: [View; 2] = [View::Timeline, View::Divergence];
+
 /// Where a kernel failed and how it showed: two kernels that fail in the same way make the same mistake.
 #[derive(Debug, PartialEq)]
 struct Symptom {
@@ -39,13 +44,15 @@ struct Symptom {
 /// A kernel that is not right: what to say, and by which it is recognised.
 struct Failure {
     say: String,
+    /// The element that differs, and how many more do, in words.
+    differs: Option<(String, String)>,
     symptom: Symptom,
     /// Whether it did not come to an end.
     is_endless: bool,
 }
 
 enum TestError {
-    Failed(Failure),
+    Failed(Box<Failure>),
     /// It is no kernel, or not one of these arguments.
     Malformed(String),
 }
@@ -69,14 +76,16 @@ pub(super) fn judge(
     let mut first = None;
     let mut tests = task.tests.iter().enumerate();
     for (index, test) in tests.by_ref() {
+        let mut site = None;
         let (result, failure) = match bench.test(text, index, test) {
             Ok(costs) => (CaseResult::Passed(costs), None),
-            Err(TestError::Failed(failure)) => {
+            Err(TestError::Failed(mut failure)) => {
+                site = bench.site(text, &mut failure).map(Box::new);
                 (CaseResult::Failed(failure.say.clone()), Some(failure))
             }
             Err(TestError::Malformed(why)) => return (Judgement::Malformed(why), Vec::new()),
         };
-        cases.push(Case { name: test.name.clone(), result });
+        cases.push(Case { name: test.name.clone(), result, site });
         // What does not end on one test would use up the time of all others.
         let is_endless = failure.as_ref().is_some_and(|failure| failure.is_endless);
         first = first.or(failure);
@@ -85,8 +94,8 @@ pub(super) fn judge(
         }
     }
     let names = tests.map(|(_, test)| test.name.clone());
-    cases.extend(names.map(|name| Case { name, result: CaseResult::NotRun }));
-    let say = first.map(|failure| bench.recognised(text, failure));
+    cases.extend(names.map(|name| Case { name, result: CaseResult::NotRun, site: None }));
+    let say = first.map(|failure| bench.recognised(text, *failure));
     (say.map_or(Judgement::Right, |say| Judgement::Wrong(Some(say))), cases)
 }
 
@@ -170,14 +179,15 @@ impl<'a> Bench<'a> {
     ) -> Result<Vec<String>, TestError> {
         let failed = |say: String, limit: Option<usize>, seen: BTreeMap<String, Value>| {
             let symptom = Symptom { test: 0, launch: 0, limit, seen };
-            TestError::Failed(Failure { say, symptom, is_endless: false })
+            TestError::Failed(Box::new(Failure { say, differs: None, symptom, is_endless: false }))
         };
         let data = self.run(text, &trial.launch).map_err(|error| {
             if error.is_usage() {
                 return malformed(error);
             }
             let symptom = Symptom { test: 0, launch: 0, limit: None, seen: BTreeMap::new() };
-            TestError::Failed(Failure { say: error.to_string(), symptom, is_endless: true })
+            let say = error.to_string();
+            TestError::Failed(Box::new(Failure { say, differs: None, symptom, is_endless: true }))
         })?;
         if let Some(problem) = problem(&data) {
             return Err(failed(problem, None, outputs(&data)));
@@ -185,8 +195,11 @@ impl<'a> Bench<'a> {
         for (buffer, wanted) in &self.wanted(test, trial).map_err(malformed)? {
             let given = contents(&data, buffer);
             if let Some(difference) = difference(buffer, &given, wanted, self.task.tolerance) {
-                let writer = self.writer(text, &trial.launch, &difference);
-                return Err(failed(difference.say(writer.as_deref()), None, outputs(&data)));
+                let symptom = Symptom { test: 0, launch: 0, limit: None, seen: outputs(&data) };
+                let Difference { say, more, element } = difference;
+                let differs = element.map(|element| (element, more));
+                let failure = Failure { say, differs, symptom, is_endless: false };
+                return Err(TestError::Failed(Box::new(failure)));
             }
         }
         let reference = self.needs_reference.then(|| self.reference(trial)).transpose();
@@ -199,29 +212,37 @@ impl<'a> Bench<'a> {
     }
 
     fn run(&self, text: &str, launch: &Launch) -> Result<RunData, LabError> {
-        self.run_with(text, launch, None)
+        lab::run_unseen(self.lab, &settings(text, launch))
     }
 
-    fn run_with(
-        &self,
-        text: &str,
-        launch: &Launch,
-        watch: Option<&str>,
-    ) -> Result<RunData, LabError> {
-        let mut over = Settings::new();
-        over.push("example", Given::Value("custom".into()));
-        over.push("source", Given::Value(text.into()));
-        if let Some(element) = watch {
-            over.push("watch", Given::Value(element.into()));
+    /// The failed launch once more: where it goes wrong, and in `failure` what wrote the element that differs. Where
+    /// nothing did, or only the cost is wrong, that is the end of the launch.
+    fn site(&self, text: &str, failure: &mut Failure) -> Option<FaultSite> {
+        if failure.is_endless {
+            return None;
         }
-        lab::run_unseen(self.lab, &launch.settings().overlaid(&over))
-    }
-
-    /// What wrote the first wrong element, by a run that watches it.
-    fn writer(&self, text: &str, launch: &Launch, wrong: &Difference) -> Option<String> {
-        let element = wrong.element.as_deref()?;
-        let data = self.run_with(text, launch, Some(element)).ok()?;
-        Some(data.metric("watched_write")?.as_str()?.to_owned())
+        let trial = &self.trials[failure.symptom.test][failure.symptom.launch];
+        let mut settings = settings(text, &trial.launch);
+        let differs = failure.differs.take();
+        if let Some((element, _)) = &differs {
+            settings.push("watch", Given::Value(element.as_str().into()));
+        }
+        let data = lab::run_seen(self.lab, &settings, &ORDERS.map(View::name));
+        let writer = data.as_ref().ok().and_then(|data| data.metric("watched_write"));
+        if let Some(writer) = writer.as_ref().and_then(Value::as_str) {
+            failure.say += &format!(" (written at {writer})");
+        }
+        failure.say += differs.as_ref().map_or("", |(_, more)| more);
+        let mut data = data.ok()?;
+        let [whole, other] = ORDERS.map(|view| match data.frames.remove(view.name()) {
+            Some((_, Frame::Kernel(kernel))) => Some(*kernel),
+            Some(_) | None => None,
+        });
+        let Kernel { recipe, mut whole, .. } = whole?;
+        whole.issues = other.map_or_else(Vec::new, |other| other.whole.issues);
+        let end = || Problem { step: whole.steps.saturating_sub(1), ..Problem::default() };
+        let first = whole.watched.as_ref().or(whole.problems.first());
+        Some(FaultSite { at: first.cloned().unwrap_or_else(end), recipe, whole })
     }
 
     /// What each buffer must hold: by the test's own word, or as the reference leaves it.
@@ -269,16 +290,35 @@ impl<'a> Bench<'a> {
     }
 }
 
+fn settings(text: &str, launch: &Launch) -> Settings {
+    let mut over = Settings::new();
+    over.push("example", Given::Value("custom".into()));
+    over.push("source", Given::Value(text.into()));
+    launch.settings().overlaid(&over)
+}
+
 fn labelled(label: &str, text: &str) -> String {
     if label.is_empty() { text.to_owned() } else { format!("{label}: {text}") }
 }
 
 /// One test of a kernel and what came of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Case {
     /// What the test is called.
     pub name: String,
     pub result: CaseResult,
+    /// The launch that failed, and where.
+    pub site: Option<Box<FaultSite>>,
+}
+
+impl Case {
+    /// The test and how it failed.
+    pub fn sentence(&self) -> String {
+        match &self.result {
+            CaseResult::Failed(how) => format!("{}: {how}", self.name),
+            CaseResult::Passed(_) | CaseResult::NotRun => self.name.clone(),
+        }
+    }
 }
 
 /// What came of a test.

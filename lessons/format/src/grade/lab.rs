@@ -78,21 +78,32 @@ pub(crate) fn run_once(lab: &dyn Lab, settings: &Settings) -> Result<RunData, La
 
 /// The same without pictures, some of which cost more than the run.
 pub(super) fn run_unseen(lab: &dyn Lab, settings: &Settings) -> Result<RunData, LabError> {
-    let mut unseen = Unseen::default();
-    run_into(lab, settings, &mut unseen)?;
-    Ok(unseen.0)
+    run_seen(lab, settings, &[])
 }
 
-#[derive(Default)]
-struct Unseen(RunData);
+/// The same with these pictures.
+pub(super) fn run_seen(
+    lab: &dyn Lab,
+    settings: &Settings,
+    panels: &[&str],
+) -> Result<RunData, LabError> {
+    let mut seen = Seen { data: RunData::default(), panels };
+    run_into(lab, settings, &mut seen)?;
+    Ok(seen.data)
+}
 
-impl Sink for Unseen {
+struct Seen<'a> {
+    data: RunData,
+    panels: &'a [&'a str],
+}
+
+impl Sink for Seen<'_> {
     fn report(&mut self, report: Report) {
-        self.0.report(report);
+        self.data.report(report);
     }
 
-    fn wants_frame(&mut self, _: &str, _: FrameTrigger) -> bool {
-        false
+    fn wants_frame(&mut self, panel: &str, _: FrameTrigger) -> bool {
+        self.panels.contains(&panel)
     }
 }
 

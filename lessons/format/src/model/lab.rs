@@ -23,6 +23,8 @@ pub struct LabDirective {
     pub knobs: Vec<Knob>,
     /// Pictures that are shown, in file order; all the kind's own if none is named.
     pub panels: Vec<PanelRef>,
+    /// Metrics whose values stand below the pictures, in file order.
+    pub metrics: Vec<Located<String>>,
     /// Where it stands, fences included.
     pub place: Place,
 }

@@ -266,6 +266,7 @@ pub(super) fn lab(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opti
             place: name.place,
         })
     });
+    let metrics = fields.texts("metrics").unwrap_or_default();
     Some(LabDirective {
         id,
         kind: kind?,
@@ -274,6 +275,7 @@ pub(super) fn lab(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opti
         set,
         knobs,
         panels,
+        metrics,
         place,
     })
 }

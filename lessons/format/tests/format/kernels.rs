@@ -162,6 +162,11 @@ fn each_test_has_its_result_and_cost() {
         "B[0] is 0, and should be 7 (written at line 1, warp 0 of block [0, 0, 0], step 14), and 7 more differ"
     );
     assert!(second.starts_with("B[0] is "), "{second}");
+    let site = cases[0].site.as_deref().unwrap();
+    let at = (site.at.line, site.at.block, site.at.thread, site.at.step);
+    assert_eq!(at, (1, [0; 3], [0; 3], 13));
+    assert_eq!(site.at.sentence, "writes B[0]");
+    assert_eq!((site.recipe.block_dim, site.whole.steps > 13), ([4, 1, 1], true));
 
     // What never ends is not tried again.
     let (verdict, cases) = tried("while (true) { }");

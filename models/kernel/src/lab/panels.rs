@@ -1,11 +1,14 @@
 //! The lab's pictures.
 
-use crate::{Counts, Diagnostic, Event, Machine, Traffic};
-use mlsys_lab::frame::kernel::{Claim, Kernel as KernelFrame, Problem, Recipe, View, Whole};
+use crate::lab::Job;
+use crate::{Counts, Diagnostic, Event, Finding, Machine, Step, Traffic};
+use mlsys_lab::Run;
+use mlsys_lab::frame::kernel::{Claim, Issue, Kernel as KernelFrame, Problem, View, Whole};
 use mlsys_lab::frame::{Pane, Span, Timeline};
 use mlsys_lab::picture::{line, log_axis, point, scatter};
 use mlsys_lab::value::percent;
 use mlsys_lab::{Frame, Tables, Value, picture};
+use std::collections::BTreeMap;
 
 /// Warp instructions of the timeline.
 const DRAWN_STEPS: usize = 4096;
@@ -15,37 +18,53 @@ const DRAWN_WARPS: usize = 32;
 /// Problems that are marked in the text.
 const MARKED: usize = 64;
 
-/// A picture that can be stepped through.
-///
-/// `again` is the machine as it was launched, to tell in which order the first instructions ran.
-pub(super) fn steps(
-    view: View,
-    recipe: &Recipe,
+/// The pictures that can be stepped through.
+pub(super) fn offer_steps(
+    run: &mut Run<'_>,
+    job: &Job,
     machine: &Machine,
-    again: Option<Machine>,
     claim: Option<Claim>,
-) -> Frame {
+    watched: Option<Problem>,
+) {
+    for view in View::ALL {
+        picture::offer(run, view.name(), || {
+            let again = |of: View| if view == of { job.start().ok() } else { None };
+            Frame::Kernel(Box::new(KernelFrame {
+                view,
+                recipe: job.recipe.clone(),
+                whole: Whole {
+                    claim: claim.clone().filter(|_| view == View::Source),
+                    watched: watched.clone(),
+                    order: again(View::Timeline).map_or_else(Timeline::default, order),
+                    issues: again(View::Divergence).map_or_else(Vec::new, issues),
+                    ..whole(machine)
+                },
+            }))
+        });
+    }
+}
+
+/// What a run came to.
+pub(super) fn whole(machine: &Machine) -> Whole {
     let listed = machine.findings().listed().iter().take(MARKED);
-    let problems = listed.map(|finding| Problem {
+    let lines = machine.lines().into_iter();
+    Whole {
+        steps: machine.clock(),
+        lines: lines.map(|(line, counts)| counts.of_line(line)).collect(),
+        problems: listed.map(problem).collect(),
+        ..Whole::default()
+    }
+}
+
+pub(super) fn problem(finding: &Finding) -> Problem {
+    Problem {
         step: finding.step,
         fault: finding.fault.name().to_owned(),
         line: finding.place.line,
         block: finding.block,
         thread: finding.thread,
         sentence: finding.sentence.clone(),
-    });
-    let lines = machine.lines().into_iter();
-    Frame::Kernel(Box::new(KernelFrame {
-        view,
-        recipe: recipe.clone(),
-        whole: Whole {
-            steps: machine.clock(),
-            lines: lines.map(|(line, counts)| counts.of_line(line)).collect(),
-            problems: problems.collect(),
-            order: again.map_or_else(Timeline::default, order),
-            claim: claim.filter(|_| view == View::Source),
-        },
-    }))
+    }
 }
 
 /// Lines that access memory, with what moves.
@@ -64,12 +83,18 @@ pub(super) fn accesses(text: &str, machine: &Machine) -> Frame {
         } else {
             percent(sum(|t| t.used) as f64 / (32 * sectors) as f64)
         };
+        let moved = |traffic: Traffic| match traffic.accesses {
+            0 => Value::from(""),
+            _ => Value::Int(traffic.sectors as i64),
+        };
         let text = text.lines().nth(line.saturating_sub(1) as usize);
         [
             Value::Int(i64::from(line)),
             Value::from(plain(text.map_or("", str::trim))),
             Value::Int(warps as i64),
-            Value::Int(sectors as i64),
+            moved(counts.load),
+            moved(counts.store),
+            moved(counts.atomic),
             each,
             Value::from(used),
             Value::Int(counts.shared as i64),
@@ -79,25 +104,19 @@ pub(super) fn accesses(text: &str, machine: &Machine) -> Frame {
     let lines = machine.lines().into_iter();
     let mut rows: Vec<_> = lines.filter(|(_, counts)| accesses(counts) > 0).map(row).collect();
     if rows.is_empty() {
-        rows.push(["", "no memory is accessed", "", "", "", "", "", ""].map(Value::from));
+        rows.push(["", "no memory is accessed", "", "", "", "", "", "", "", ""].map(Value::from));
     }
     picture::table(
         [
-            "line",
-            "kernel",
-            "warp accesses",
-            "sectors",
-            "sectors each",
-            "used",
-            "shared accesses",
-            "bank replays",
+            "line", "kernel", "global", "loaded", "stored", "atomic", "each", "used", "shared",
+            "replays",
         ],
         rows,
     )
 }
 
 /// The first instructions in the order they ran: a lane a warp, a bar a stretch on one line.
-fn order(mut machine: Machine) -> Timeline {
+pub(super) fn order(mut machine: Machine) -> Timeline {
     let mut timeline = Timeline {
         unit: "warp instructions".to_owned(),
         classes: ["runs", "waits at a barrier"].map(str::to_owned).to_vec(),
@@ -151,6 +170,26 @@ fn order(mut machine: Machine) -> Timeline {
     timeline
 }
 
+/// The first instructions by warp, line and active lanes.
+pub(super) fn issues(mut machine: Machine) -> Vec<Issue> {
+    let mut issues: Vec<Issue> = Vec::new();
+    let mut open: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+    for step in 0..DRAWN_STEPS as u64 {
+        let Some(Step { block, warp, place, mask, .. }) = machine.step() else { break };
+        let grows = open.get(&(block, warp)).filter(|&&at| {
+            let last: &Issue = &issues[at];
+            (last.line, last.mask) == (place.line, mask)
+        });
+        if let Some(&at) = grows {
+            issues[at].instructions += 1;
+        } else {
+            open.insert((block, warp), issues.len());
+            issues.push(Issue { block, warp, line: place.line, mask, instructions: 1, step });
+        }
+    }
+    issues
+}
+
 pub(super) fn translation(text: &str, wgsl: Result<String, Vec<Diagnostic>>) -> Frame {
     let lines = |text: &str| text.lines().map(plain).collect::<Vec<_>>().join("\n");
     let pane =
@@ -189,8 +228,9 @@ pub(super) fn roofline(flops: u64, bytes: u64) -> Frame {
         let rate = |intensity: f64| peak.min(intensity * bandwidth);
         let ridge = peak / bandwidth;
         let at = |intensity: f64| (intensity, rate(intensity));
-        let (least, most) = own.map_or((ridge, ridge), |own| (ridge.min(own), ridge.max(own)));
-        let ends = [at(least.min(0.1) / 4.0), at(ridge), at(most * 8.0)];
+        // One scale for nearly every kernel, so that a turned knob moves the point and not the axes.
+        let (least, most) = own.map_or((0.01, 1e3), |own| (own.min(0.01), own.max(1e3)));
+        let ends = [at(least), at(ridge), at(most)];
         lines.push(line(format!("{name} FP32"), ends));
         points.push(point(ridge, rate(ridge), format!("ridge of {name}"), 0));
         if let Some(own) = own {

@@ -1,9 +1,9 @@
 //! The claim for every launch: what it is about, and its sentence.
 
-use crate::Fault;
-use crate::lab::Job;
-use crate::proof::{BlockRule, Contract, Given, GridRule, Party, Verdict, Witness};
-use mlsys_lab::frame::kernel::{Argument, Claim, ClaimKind};
+use crate::lab::{Job, panels};
+use crate::proof::{BlockRule, Contract, Given, GridRule, MOST_OF_ONE, Party, Verdict, Witness};
+use crate::{Fault, Finding, Launch, recipe};
+use mlsys_lab::frame::kernel::{Argument, Claim, ClaimKind, FaultSite, Whole};
 use mlsys_lab::{Params, Run};
 
 impl Job {
@@ -15,6 +15,9 @@ impl Job {
         };
         let verdict = self.kernel.prove(&contract);
         let mut claim = told(&verdict, &contract);
+        if let Verdict::Refuted(witness) = &verdict {
+            claim.refuted_by = self.refuted_by(witness).map(Box::new);
+        }
         let own = BlockRule::Exactly(self.launch.block_dim);
         // A tile may be made for one block: of that alone more may be true than of all.
         if verdict != Verdict::Proved && contract.block != own {
@@ -25,6 +28,23 @@ impl Job {
             }
         }
         claim
+    }
+
+    /// The launch that refutes a claim, run once more for what it costs.
+    fn refuted_by(&self, witness: &Witness) -> Option<FaultSite> {
+        let arguments = recipe::arguments(&self.kernel, &witness.arguments);
+        let start = self.kernel.launch(witness.launch.clone(), &arguments).ok()?;
+        let mut machine = start.clone();
+        machine.run(MOST_OF_ONE);
+        Some(FaultSite {
+            recipe: recipe::recipe(&self.source, &witness.launch, witness.arguments.clone()),
+            whole: Whole {
+                order: panels::order(start.clone()),
+                issues: panels::issues(start),
+                ..panels::whole(&machine)
+            },
+            at: panels::problem(&witness.finding),
+        })
     }
 
     /// A custom kernel's launches: what is as long as `elements` stays so for every n, everything else is as given.
@@ -86,7 +106,7 @@ fn told(verdict: &Verdict, contract: &Contract) -> Claim {
             (ClaimKind::Undecided, sentence)
         }
     };
-    Claim { kind, sentence }
+    Claim { kind, sentence, refuted_by: None }
 }
 
 /// The launches of a contract, in words.
@@ -110,25 +130,25 @@ fn launches(contract: &Contract) -> String {
 }
 
 fn refuted(witness: &Witness) -> String {
-    let sizes = witness.sizes.iter().map(|(name, value)| format!("{name} = {value}, "));
-    let sizes: String = sizes.collect();
-    let launch =
-        format!("{sizes}block {}, grid {}", extents(witness.block_dim), extents(witness.grid_dim));
-    let fault = witness.fault;
-    let first = party(&witness.first, witness);
-    match (fault, &witness.second) {
+    let Witness { sizes, launch, finding, second, .. } = witness;
+    let sizes: String = sizes.iter().map(|(name, value)| format!("{name} = {value}, ")).collect();
+    let named =
+        format!("{sizes}block {}, grid {}", extents(launch.block_dim), extents(launch.grid_dim));
+    let Finding { fault, sentence, block, thread, place, .. } = finding;
+    let first = party(&Party { block: *block, thread: *thread, place: *place }, launch);
+    match (fault, second) {
         (Fault::Race, Some(second)) => {
-            let touch = witness.sentence.split(", and thread").next().unwrap_or_default();
-            format!("refuted: {launch}: {fault}: {first} {touch}, {} too", party(second, witness))
+            let touch = sentence.split(", and thread").next().unwrap_or_default();
+            format!("refuted: {named}: {fault}: {first} {touch}, {} too", party(second, launch))
         }
-        _ => format!("refuted: {launch}: {fault}: {first}: {}", witness.sentence),
+        _ => format!("refuted: {named}: {fault}: {first}: {sentence}"),
     }
 }
 
-fn party(party: &Party, witness: &Witness) -> String {
+fn party(party: &Party, launch: &Launch) -> String {
     let place = format!("line {}, column {}", party.place.line, party.place.column);
     let thread = position(party.thread);
-    if witness.grid_dim == [1; 3] {
+    if launch.grid_dim == [1; 3] {
         return format!("thread {thread} ({place})");
     }
     format!("thread {thread} of block {} ({place})", position(party.block))

@@ -1,18 +1,28 @@
 //! What wrote an element of a buffer: the launch once more, a step at a time, with an eye on the element.
 
-use crate::Machine;
 use crate::lab::Job;
-use crate::machine::position;
+use crate::machine::{Reach, position};
+use crate::{LANES, Machine, Step};
+use mlsys_lab::frame::kernel::Problem;
 use mlsys_lab::{LabError, Params, Run};
 
 /// Reports what wrote the element that `watch` names, if it names one.
-pub(super) fn report(run: &mut Run<'_>, job: &Job, machine: &Machine) -> Result<(), LabError> {
-    if let Some(watched) = Watched::read(&run.params, machine)?
-        && let Some(writer) = watched.written(job.launched()?, machine.clock())
-    {
-        run.scalar("watched_write", writer);
+pub(super) fn report(
+    run: &mut Run<'_>,
+    job: &Job,
+    machine: &Machine,
+) -> Result<Option<Problem>, LabError> {
+    let Some(watched) = Watched::read(&run.params, machine)? else { return Ok(None) };
+    let write = watched.written(job.launched()?, machine.clock());
+    if let Some(Write { sentence, .. }) = &write {
+        run.scalar("watched_write", sentence.as_str());
     }
-    Ok(())
+    Ok(write.map(|write| write.place))
+}
+
+struct Write {
+    sentence: String,
+    place: Problem,
 }
 
 /// An element of a buffer.
@@ -38,8 +48,8 @@ impl Watched {
         })
     }
 
-    /// The step that gave the element its last value, in words; none if nothing was written there.
-    fn written(&self, mut machine: Machine, steps: u64) -> Option<String> {
+    /// The step that gave the element its last value; none if nothing was written there.
+    fn written(&self, mut machine: Machine, steps: u64) -> Option<Write> {
         let now = |machine: &Machine| {
             let cell = machine.cell(&self.buffer, self.element)?;
             let bits = machine.element(&self.buffer, self.element)?.to_bits();
@@ -52,13 +62,35 @@ impl Watched {
         {
             let after = now(&machine);
             if after != before {
-                writer = Some((step, machine.clock()));
+                writer = Some((step, self.lane(&machine, &step), machine.clock()));
             }
             before = after;
         }
-        let (step, clock) = writer?;
-        let block = position(step.block, machine.launch().grid_dim);
+        let (step, lane, clock) = writer?;
         let (line, warp) = (step.place.line, step.warp);
-        Some(format!("line {line}, warp {warp} of block {block:?}, step {clock}"))
+        let block = position(step.block, machine.launch().grid_dim);
+        let place = Problem {
+            step: clock - 1,
+            fault: "wrong write".to_owned(),
+            line,
+            block,
+            thread: machine.thread(warp * LANES as u32 + lane),
+            sentence: format!("writes {}[{}]", self.buffer, self.element),
+        };
+        let sentence = format!("line {line}, warp {warp} of block {block:?}, step {clock}");
+        Some(Write { sentence, place })
+    }
+
+    /// The lane of a step that wrote the element: of those that write wide vectors, the last that begins before it.
+    fn lane(&self, machine: &Machine, step: &Step) -> u32 {
+        let access = machine.last_access(step.block, step.warp as usize);
+        let reached = access.map(|(_, _, reached)| reached).into_iter().flatten();
+        let begins = |reach: Option<Reach>| match reach {
+            Some(Reach::Global { buffer, element, .. }) if buffer == self.buffer => Some(element),
+            Some(_) | None => None,
+        };
+        let before = |(_, element): &(u32, i64)| *element <= self.element as i64;
+        let lanes = (0..).zip(reached).filter_map(|(lane, reach)| Some((lane, begins(reach)?)));
+        lanes.filter(before).max_by_key(|(_, element)| *element).map_or(0, |(lane, _)| lane)
     }
 }

@@ -4,8 +4,8 @@ use crate::diagnostic::Place;
 use crate::machine::{AccessKind, Fault, Finding, Launch, Machine, Reach};
 use crate::proof::model::{BlockRule, Contract, Given, GridRule, polynomial};
 use crate::proof::polynomial::Polynomial;
-use crate::types::{Scalar, Type};
-use crate::{Argument, Kernel, recipe};
+use crate::{Kernel, recipe};
+use mlsys_lab::frame::kernel as frame;
 use std::collections::BTreeMap;
 
 /// A thread of the run, and where it was.
@@ -17,15 +17,13 @@ pub struct Party {
 }
 
 /// A launch on which the interpreter saw the fault.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Witness {
     pub sizes: Vec<(String, i64)>,
-    pub block_dim: [u32; 3],
-    pub grid_dim: [u32; 3],
-    pub fault: Fault,
+    pub launch: Launch,
+    pub arguments: Vec<frame::Argument>,
     /// What happened, as the interpreter tells it.
-    pub sentence: String,
-    pub first: Party,
+    pub finding: Finding,
     /// The other thread of a race.
     pub second: Option<Party>,
 }
@@ -35,7 +33,7 @@ const MOST_RUNS: u32 = 1500;
 const MOST_INSTRUCTIONS: u64 = 2_000_000;
 
 /// Of one launch: a loop that takes more is given up.
-const MOST_OF_ONE: u64 = 100_000;
+pub const MOST_OF_ONE: u64 = 100_000;
 
 /// Elements that a launch may need.
 const MOST_ELEMENTS: i64 = 1 << 16;
@@ -55,6 +53,12 @@ pub(super) const REFUTING: [Fault; 3] = [Fault::OutOfBounds, Fault::Race, Fault:
 impl Sample {
     /// The machine before its first step; none if there is no such launch.
     pub(super) fn start(&self, kernel: &Kernel, contract: &Contract) -> Option<Machine> {
+        let (launch, given) = self.launch(contract)?;
+        kernel.launch(launch, &recipe::arguments(kernel, &given)).ok()
+    }
+
+    /// The launch and its arguments.
+    fn launch(&self, contract: &Contract) -> Option<(Launch, Vec<frame::Argument>)> {
         let mut names: BTreeMap<String, Polynomial> = BTreeMap::new();
         for (name, value) in contract.sizes.iter().zip(&self.sizes) {
             names.insert(name.clone(), Polynomial::constant(*value));
@@ -80,25 +84,20 @@ impl Sample {
             names.insert(format!("gridDim.{axis}"), Polynomial::constant(i64::from(extent)));
         }
         let number = |formula: &String| polynomial(formula, &names)?.known();
-        let types = kernel.params().map(|(_, ty)| match ty {
-            Type::Pointer { to: of, .. } | Type::Scalar(of) => of,
-            Type::Void | Type::Array { .. } => Scalar::Float,
-        });
         let mut arguments = Vec::new();
-        for (given, of) in contract.given.iter().zip(types) {
+        for given in &contract.given {
             arguments.push(match given {
                 Given::Buffer { length, fill } => {
                     let length = number(length).filter(|n| (0..=MOST_ELEMENTS).contains(n))?;
-                    Argument::Buffer(recipe::values(fill, of, length as usize))
+                    frame::Argument::Buffer { elements: length as usize, fill: fill.clone() }
                 }
-                Given::Whole(formula) => Argument::Whole(number(formula)?),
-                Given::Real(value) => Argument::Real(*value),
+                Given::Whole(formula) => frame::Argument::Whole(number(formula)?),
+                Given::Real(value) => frame::Argument::Real(*value),
             });
         }
         let dynamic_shared = u32::try_from(number(&contract.dynamic_shared)?).ok()?;
-        let launch =
-            Launch { grid_dim: grid, block_dim: self.block, dynamic_shared, ..Launch::line(1, 1) };
-        kernel.launch(launch, &arguments).ok()
+        let (grid_dim, block_dim) = (grid, self.block);
+        Some((Launch { grid_dim, block_dim, dynamic_shared, ..Launch::line(1, 1) }, arguments))
     }
 
     /// What goes wrong in this launch, and the instructions it took.
@@ -107,14 +106,12 @@ impl Sample {
         machine.run(MOST_OF_ONE);
         let refutes = |finding: &&Finding| REFUTING.contains(&finding.fault);
         let found = machine.findings().listed().iter().find(refutes).cloned();
-        let witness = found.map(|finding| Witness {
+        let witness = found.zip(self.launch(contract)).map(|(finding, (_, arguments))| Witness {
             sizes: contract.sizes.iter().cloned().zip(self.sizes.iter().copied()).collect(),
-            block_dim: self.block,
-            grid_dim: machine.launch().grid_dim,
-            fault: finding.fault,
+            launch: machine.launch().clone(),
+            arguments,
             second: self.other(kernel, contract, &finding),
-            first: Party { block: finding.block, thread: finding.thread, place: finding.place },
-            sentence: finding.sentence,
+            finding,
         });
         (witness, machine.clock())
     }

@@ -2,8 +2,8 @@
 
 use super::search::{REFUTING, Sample};
 use super::*;
-use crate::Fault;
 use crate::examples::EXAMPLES;
+use crate::{Fault, Launch};
 use mlsys_lab::frame::kernel::Fill;
 use mlsys_lab::random;
 
@@ -27,8 +27,11 @@ fn verdicts_of_the_built_in_kernels() {
         };
         let Verdict::Refuted(witness) = verdict else { panic!("{name}: {verdict:?}") };
         let seen = witness.sizes.iter().map(|(name, value)| format!("{name} = {value}"));
-        assert_eq!([witness.block_dim[0], witness.grid_dim[0]], *launch, "{name}");
-        assert_eq!((witness.fault, seen.collect::<Vec<_>>().join(", ").as_str()), (*fault, *sizes));
+        assert_eq!([witness.launch.block_dim[0], witness.launch.grid_dim[0]], *launch, "{name}");
+        assert_eq!(
+            (witness.finding.fault, seen.collect::<Vec<_>>().join(", ").as_str()),
+            (*fault, *sizes)
+        );
         assert_eq!(witness.second.is_some(), *fault == Fault::Race, "{name}: {witness:?}");
     }
 }
@@ -230,7 +233,7 @@ fn verdicts_agree_with_all_small_launches_of_random_kernels() {
             }
             Verdict::Refuted(witness) => {
                 // The same launch again, and all smaller ones.
-                let (block, grid) = (witness.block_dim, witness.grid_dim[0]);
+                let Launch { block_dim: block, grid_dim: [grid, ..], .. } = witness.launch;
                 let n = witness.sizes[0].1;
                 let needed = (n as u32).div_ceil(block[0]).max(1);
                 let own = Sample { sizes: vec![n], block, extra: grid - needed };

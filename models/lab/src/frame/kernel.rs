@@ -17,26 +17,30 @@ pub struct Kernel {
     pub whole: Whole,
 }
 
-/// What of a launch is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum View {
-    /// The text, with what each line cost and where the warps are.
-    Source,
-    /// Blocks, their warps, and the threads of one block.
-    Grid,
-    /// The lanes of one warp, and one thread in full.
-    Lanes,
-    /// The cells of buffers and shared memory, and who touches which.
-    Memory,
-    /// The warp's last access to global memory as 32-byte sectors.
-    Sectors,
-    /// The warp's last access to shared memory by bank, and the memory itself.
-    Banks,
-    /// Instructions in the order they ran, by warp.
-    Timeline,
-    /// What went wrong, to go to.
-    Problems,
+crate::named_enum! {
+    /// What of a launch is shown, by the name of its panel.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum View {
+        /// The text, with what each line cost and where the warps are.
+        Source = "source",
+        /// Blocks, their warps, and the threads of one block.
+        Grid = "grid",
+        /// The lanes of one warp, and one thread in full.
+        Lanes = "lanes",
+        /// The cells of buffers and shared memory, and who touches which.
+        Memory = "memory",
+        /// The warp's last access to global memory as 32-byte sectors.
+        Sectors = "sectors",
+        /// The warp's last access to shared memory by bank, and the memory itself.
+        Banks = "banks",
+        /// Instructions in the order they ran, by warp.
+        Timeline = "timeline",
+        /// The lanes of one warp over its instructions.
+        Divergence = "divergence",
+        /// What went wrong, to go to.
+        Problems = "problems",
+    }
 }
 
 /// A launch, to be done again.
@@ -148,18 +152,45 @@ pub struct Whole {
     pub problems: Vec<Problem>,
     /// The first instructions by warp, along steps; only for [`View::Timeline`].
     pub order: Timeline,
+    /// The first instructions with their active lanes; only for [`View::Divergence`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub issues: Vec<Issue>,
     /// What is claimed of every launch; only for [`View::Source`], and only if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claim: Option<Claim>,
+    /// The last write of the element that was watched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watched: Option<Problem>,
+}
+
+/// A launch, and the place in it where something went wrong.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FaultSite {
+    /// The launch.
+    pub recipe: Recipe,
+    /// What it came to.
+    pub whole: Whole,
+    /// Where it went wrong; a launch that leaves something undone goes wrong at its end.
+    pub at: Problem,
+}
+
+impl FaultSite {
+    /// The launch as a panel shows it.
+    pub fn frame(&self, view: View) -> Kernel {
+        Kernel { view, recipe: self.recipe.clone(), whole: self.whole.clone() }
+    }
 }
 
 /// Whether every launch is free of races, accesses out of bounds and split barriers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
     /// How it came out.
     pub kind: ClaimKind,
     /// For which launches, or by which one it is refuted, or what stands in the way.
     pub sentence: String,
+    /// The launch that refutes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refuted_by: Option<Box<FaultSite>>,
 }
 
 crate::named_enum! {
@@ -193,6 +224,23 @@ pub struct LineCost {
     pub sectors: u64,
     /// Extra passes of accesses to shared memory.
     pub replays: u64,
+}
+
+/// Instructions of a warp in a row on one line with the same active lanes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Issue {
+    /// The block's number.
+    pub block: u32,
+    /// The warp's number in its block.
+    pub warp: u32,
+    /// The line, from 1.
+    pub line: u32,
+    /// A bit for each active lane.
+    pub mask: u32,
+    /// How many there are.
+    pub instructions: u32,
+    /// Warp instructions of the run before the first of them.
+    pub step: u64,
 }
 
 /// Something that went wrong in a run.

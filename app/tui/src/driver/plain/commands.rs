@@ -11,6 +11,7 @@ use super::words::{self, Line};
 use super::{Talk, say};
 use crate::command::Command;
 use crate::state::Page;
+use crate::view::lab::status::chosen_metrics;
 
 impl Talk<'_> {
     pub(super) fn line_meant(&mut self, meant: Line) -> io::Result<()> {
@@ -24,6 +25,22 @@ impl Talk<'_> {
         );
         if !in_lesson && !anywhere {
             return self.no_lesson();
+        }
+        let looks = matches!(
+            meant,
+            Line::Fault
+                | Line::Help
+                | Line::Show
+                | Line::StepOn
+                | Line::StepBack
+                | Line::Walk(..)
+                | Line::Thread(_)
+                | Line::Block(_)
+                | Line::Variable(_)
+                | Line::Breakpoint(_)
+        );
+        if !looks {
+            self.driver.app.leave_fault();
         }
         match meant {
             Line::Edit => {
@@ -67,10 +84,13 @@ impl Talk<'_> {
                 self.tell("All knobs are as the lesson has them.")
             }
             Line::Save(file) => self.save(&file),
-            Line::Show => self.of_page(|page| match page.lab() {
-                Some(lab) => [say::knobs(lab), say::pictures(lab)].concat(),
-                None => vec!["This lesson has no lab.".to_owned()],
-            }),
+            Line::Show => {
+                let app = &self.driver.app;
+                let Some(lab) = app.lab() else { return self.tell("This lesson has no lab.") };
+                let metrics = chosen_metrics(app, lab).map(|told| format!("{told}."));
+                let metrics = metrics.iter().flat_map(|told| say::sentence(told)).collect();
+                self.say([say::knobs(lab), metrics, say::pictures(lab)].concat())
+            }
             Line::StepOn => self.walk(Command::Inspect(Inspect::NextPoint)),
             Line::StepBack => self.walk(Command::Inspect(Inspect::PreviousPoint)),
             Line::Walk(goal, direction) => self.stride(goal, direction),
@@ -89,6 +109,7 @@ impl Talk<'_> {
                 })?;
                 self.say(changed)
             }
+            Line::Fault => self.fault(),
             Line::Lab(name) => self.lab(&name),
             Line::Checks => self.of_page(|page| {
                 let checks = page.lesson.checks().flat_map(|check| say::check_line(page, check));

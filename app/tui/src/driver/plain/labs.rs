@@ -223,6 +223,26 @@ impl Talk<'_> {
         self.say(lines.iter().flat_map(|line| say::sentence(line)))
     }
 
+    /// Opens the launch that failed and says where it stands, or goes back to what is marked.
+    pub(super) fn fault(&mut self) -> io::Result<()> {
+        self.command(Command::Fault)?;
+        self.end_search()?;
+        let visit = self.page().and_then(|page| page.fault.as_ref());
+        let Some(sentence) = visit.map(|visit| visit.sentence.clone()) else {
+            if self.driver.app.screen.notice.is_some() {
+                return self.notice();
+            }
+            return self.here();
+        };
+        self.driver.app.screen.notice = None;
+        let lines = self.driver.app.walk_in_words().into_iter();
+        let details = self.debugger().map_or_else(Vec::new, |walk| thread_details(walk));
+        let lines = lines.chain(details.into_iter().map(|(_, line)| line));
+        let back = "step goes on from here, fault goes back.".to_owned();
+        let lines = [sentence].into_iter().chain(lines).chain([back]);
+        self.say(lines.flat_map(|line| say::sentence(&line)).collect::<Vec<_>>())
+    }
+
     pub(super) fn look(
         &mut self,
         choose: impl FnOnce(&mut KernelDebugger) -> bool,

@@ -90,16 +90,39 @@ pub fn draw(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buf
 
 fn headline(lab: &LabState, app: &App) -> Option<String> {
     let headline = lab.schema.headline.as_ref()?;
-    let value = match lab.shown().metric(&headline.metric)? {
+    let value = lab.shown().metric(&headline.metric)?;
+    // No list fits into a line.
+    let is_one = !matches!(value, Value::Array(_) | Value::Table(_));
+    is_one
+        .then(|| format!("{} {}", headline.label, shown_value(lab, &headline.metric, &value, app)))
+}
+
+fn shown_value(lab: &LabState, metric: &str, value: &Value, app: &App) -> String {
+    /// Elements of a list that are shown.
+    const MOST: usize = 8;
+    match value {
         Value::Float(value) => {
-            let unit = metrics::unit(lab.schema, &headline.metric);
-            quantity(significant(value, 2), unit, app.glyphs())
+            let unit = metrics::unit(lab.schema, metric);
+            quantity(significant(*value, 2), unit, app.glyphs())
         }
-        value @ (Value::Int(_) | Value::Bool(_) | Value::Text(_)) => value.to_string(),
-        // No list fits into a line.
-        Value::Array(_) | Value::Table(_) => return None,
-    };
-    Some(format!("{} {value}", headline.label))
+        Value::Array(values) if values.is_empty() => "none".to_owned(),
+        Value::Array(values) => {
+            let shown: Vec<String> = values.iter().take(MOST).map(ToString::to_string).collect();
+            let more = if values.len() > MOST { " and more" } else { "" };
+            format!("{}{more}", shown.join(", "))
+        }
+        Value::Int(_) | Value::Bool(_) | Value::Text(_) | Value::Table(_) => value.to_string(),
+    }
+}
+
+/// The metrics that the lesson wants to be seen, in one sentence; none before a run.
+pub fn chosen_metrics(app: &App, lab: &LabState) -> Option<String> {
+    let told = lab.metrics.iter().filter_map(|name| {
+        let value = lab.shown().metric(name)?;
+        Some(format!("{name} {}", shown_value(lab, name, &value, app)))
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| told.join(app.glyphs().separator))
 }
 
 fn mean_rate(lab: &LabState) -> Option<f64> {
@@ -110,6 +133,7 @@ fn mean_rate(lab: &LabState) -> Option<f64> {
 pub fn message(app: &App, lab: &LabState, width: usize) -> Vec<Line<'static>> {
     let theme = app.theme();
     let mut sentences: Vec<(String, Style)> = Vec::new();
+    sentences.extend(chosen_metrics(app, lab).map(|told| (told, theme.text)));
     if let RunStatus::Failed(reason) = &lab.run.state {
         sentences.push((reason.clone(), theme.bad));
     } else if let RunStatus::Diverged(reason) = &lab.run.state {

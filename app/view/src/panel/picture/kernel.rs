@@ -2,6 +2,7 @@
 
 mod accesses;
 mod debugger;
+mod divergence;
 mod grid;
 mod lanes;
 mod memory;
@@ -60,7 +61,12 @@ pub(crate) fn spot_at(
             let lane = lanes::lane_at(area, debugger, at)?;
             Some(Spot::Thread(Thread { lane, ..debugger.here() }))
         }
-        View::Memory | View::Sectors | View::Banks | View::Timeline | View::Problems => None,
+        View::Memory
+        | View::Sectors
+        | View::Banks
+        | View::Timeline
+        | View::Divergence
+        | View::Problems => None,
     }
 }
 
@@ -101,6 +107,7 @@ pub(crate) fn picture(kernel: &Kernel, debugger: Option<&KernelDebugger>) -> Fra
         View::Sectors => accesses::sectors(debugger),
         View::Banks => accesses::banks(debugger),
         View::Timeline => Frame::Timeline(order(kernel, debugger)),
+        View::Divergence => Frame::Cells(divergence::raster(kernel, debugger, memory::PAGE).0),
         View::Problems => Frame::Table(problems(kernel)),
     }
 }
@@ -118,6 +125,24 @@ fn order(kernel: &Kernel, debugger: &KernelDebugger) -> Timeline {
         label: label.unwrap_or_else(|| "before the first step".to_owned()),
     });
     timeline
+}
+
+/// The rows that a picture fills at a width, with its sentences; none if it takes any number.
+pub fn rows_wanted(kernel: &Kernel, debugger: &KernelDebugger, width: u16) -> Option<u16> {
+    /// Enough for every line or lane; rectangles have at most 65,535 cells.
+    const HIGH: u16 = 200;
+    let area = Rect::new(0, 0, width, HIGH);
+    match kernel.view {
+        View::Source => Some(source::rows_wanted(area, debugger)),
+        View::Lanes => Some(lanes::rows_wanted(area, debugger)),
+        View::Grid
+        | View::Memory
+        | View::Sectors
+        | View::Banks
+        | View::Timeline
+        | View::Divergence
+        | View::Problems => None,
+    }
 }
 
 fn current_span(timeline: &Timeline, debugger: &KernelDebugger) -> Option<usize> {
@@ -186,9 +211,13 @@ impl Picture for Kernel {
             View::Source => return source::draw(area, canvas, self, debugger, look),
             View::Grid => return grid::draw(area, canvas, debugger, look),
             View::Lanes => return lanes::draw(area, canvas, debugger, look),
-            View::Memory => {
+            View::Memory | View::Divergence => {
                 let room = (usize::from(area.width), usize::from(area.height));
-                let (memory, mark) = memory::memory(debugger, room);
+                let (memory, mark) = if self.view == View::Divergence {
+                    divergence::raster(self, debugger, room)
+                } else {
+                    memory::memory(debugger, room)
+                };
                 let mark = mark.map(|(row, column)| Mark { column, row });
                 // The sentence below names the marked cell.
                 return cells::draw(area, canvas, &memory, mark, look);

@@ -6,7 +6,7 @@ use mlsys_harness::snapshot::rows;
 use mlsys_kernel::{Direction, Goal};
 use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::frame::Frame;
-use mlsys_lab::frame::kernel::Kernel;
+use mlsys_lab::frame::kernel::{Kernel, View};
 use mlsys_lab::report::RunData;
 use mlsys_lab::{DeviceId, Params, Registry, Run, Settings, Tables};
 use ratatui::buffer::Buffer;
@@ -93,6 +93,47 @@ fn strips_of_a_vector_addition() {
     walk.seek(Goal::End, Direction::Forward);
     let said = kernel::words(&memory, Some(&walk));
     assert!(said.contains("C[0]: 0 written "), "{said}");
+}
+
+#[test]
+fn cells_behind_a_buffer_and_lanes_over_time() {
+    let unguarded = ["example=vector-add-unguarded", "elements=10", "block_dim=[4]"];
+    let memory = sent("memory", &unguarded);
+    let mut walk = KernelDebugger::new(&memory);
+    walk.go_to_problem(&memory.whole.problems, 0);
+    compare("kernel-memory-outside", &memory, &walk);
+    let text = "__global__ void k(float *x) { if (threadIdx.x % 2 == 0)\nx[threadIdx.x] = 1.0f;\nelse\nx[threadIdx.x] = 2.0f; }";
+    let source = format!("source={text}");
+    let branch = ["example=custom", &source, "block_dim=[32]", "elements=32"];
+    let raster = sent("divergence", &branch);
+    let mut walk = KernelDebugger::new(&raster);
+    let said = kernel::words(&raster, Some(&walk));
+    assert!(said.contains("line"), "{said}");
+    on(&mut walk, 6);
+    compare("kernel-divergence", &raster, &walk);
+    let of_line = |line: u32| raster.whole.issues.iter().find(|issue| issue.line == line).unwrap();
+    assert_eq!((of_line(2).mask, of_line(4).mask), (0x5555_5555, 0xaaaa_aaaa));
+}
+
+/// The launch that refutes a proof is another than the lab's own, and stepping it meets the fault at its thread.
+#[test]
+fn a_refuted_proof_leads_to_its_witness() {
+    for (example, fault, blocks) in [
+        ("example=vector-add-unguarded", "out of bounds", 1),
+        ("example=vector-add-local-index", "race", 2),
+    ] {
+        let source = sent("source", &[example, "proof=true", "elements=1000", "block_dim=[256]"]);
+        let claim = source.whole.claim.as_ref().unwrap();
+        let site = claim.refuted_by.as_deref().unwrap();
+        assert_eq!((site.at.fault.as_str(), site.recipe.grid_dim[0]), (fault, blocks));
+        assert!(claim.sentence.contains(&format!("line {}", site.at.line)), "{}", claim.sentence);
+        let mut walk = KernelDebugger::new(&site.frame(View::Source));
+        walk.go_to(&site.at);
+        let step = walk.last().unwrap();
+        assert!(step.found && step.place.line == site.at.line, "{step:?}");
+        let here = walk.here();
+        assert_eq!([here.block, here.number() as u32], [site.at.block[0], site.at.thread[0]]);
+    }
 }
 
 #[test]

@@ -135,21 +135,9 @@ pub(super) fn outputs(data: &RunData) -> BTreeMap<String, Value> {
 pub(super) struct Difference {
     /// Its name, such as `C[5]`; none where the kernel has no such buffer.
     pub(super) element: Option<String>,
-    say: String,
-    /// How many more there are.
-    more: usize,
-}
-
-impl Difference {
-    /// What is wrong, and what wrote the element, if that is known.
-    pub(super) fn say(&self, writer: Option<&str>) -> String {
-        let writer = writer.map_or_else(String::new, |writer| format!(" (written at {writer})"));
-        let more = match self.more {
-            0 => String::new(),
-            more => format!(", and {more} more differ"),
-        };
-        format!("{}{writer}{more}", self.say)
-    }
+    pub(super) say: String,
+    /// How many more there are, to be said behind it.
+    pub(super) more: String,
 }
 
 pub(super) fn difference(
@@ -160,7 +148,7 @@ pub(super) fn difference(
 ) -> Option<Difference> {
     if given.len() < wanted.len() {
         let say = format!("the kernel has no {buffer} of {} elements", wanted.len());
-        return Some(Difference { element: None, say, more: 0 });
+        return Some(Difference { element: None, say, more: String::new() });
     }
     let agrees = |given: &Value, wanted: &Value| match (given.as_f64(), wanted.as_f64()) {
         (Some(given), Some(wanted)) => near.accepts(given, wanted),
@@ -173,7 +161,11 @@ pub(super) fn difference(
     let element = format!("{buffer}[{first}]");
     let [given, wanted] = told_apart(&given[first], &wanted[first]);
     let say = format!("{element} is {given}, and should be {wanted}");
-    Some(Difference { element: Some(element), say, more: differing.len() - 1 })
+    let more = match differing.len() - 1 {
+        0 => String::new(),
+        more => format!(", and {more} more differ"),
+    };
+    Some(Difference { element: Some(element), say, more })
 }
 
 /// Two different elements as text, with all their digits where six are the same.

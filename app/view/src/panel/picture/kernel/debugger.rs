@@ -1,7 +1,9 @@
 //! Stepping through a kernel launch: position and key actions. All pictures of a lab share one debugger.
 
 use mlsys_kernel::recipe::{self, StartError};
-use mlsys_kernel::{Direction, Goal, LANES, Machine, Replay, Seek, SeekResult, Step, WarpState};
+use mlsys_kernel::{
+    BlockState, Direction, Goal, LANES, Machine, Replay, Seek, SeekResult, Step, WarpState,
+};
 use mlsys_lab::frame::kernel::{Kernel, Problem, Recipe};
 
 /// A position in a launch, and what is selected there.
@@ -155,6 +157,12 @@ impl KernelDebugger {
         }
     }
 
+    /// Whether the selected block has ended, so that its warps have left nothing to look at.
+    pub fn has_ended(&self) -> bool {
+        let state = self.machine().map(|machine| machine.block_state(self.here().block));
+        state == Ok(BlockState::Ended)
+    }
+
     pub fn blocks(&self) -> u64 {
         self.recipe.grid_dim.iter().map(|d| u64::from(*d)).product()
     }
@@ -221,6 +229,12 @@ impl KernelDebugger {
             None => 0,
         };
         let Some(problem) = problems.get(at) else { return };
+        self.go_to(problem);
+        self.problem = Some(at);
+    }
+
+    /// Goes to where something went wrong and selects the thread.
+    pub fn go_to(&mut self, problem: &Problem) {
         let linear = |[x, y, z]: [u32; 3], [wide, high, _]: [u32; 3]| {
             let rows = y.saturating_add(z.saturating_mul(high));
             x.saturating_add(rows.saturating_mul(wide))
@@ -234,7 +248,6 @@ impl KernelDebugger {
         });
         self.play = Play::Still;
         self.search = SearchResult::Found;
-        self.problem = Some(at);
         // The step that caused it has been done.
         self.seek = Some(Seek::to(problem.step + 1));
         self.go_on();

@@ -68,9 +68,15 @@ fn shown_variable(debugger: &KernelDebugger) -> Option<String> {
     let is_known = |name: &&str| names.iter().any(|known| known == name);
     let selected = debugger.variable.as_deref().filter(is_known);
     selected.map(str::to_owned).or_else(|| {
+        // One that has no value yet says nothing of the lanes.
+        let known = variables(debugger).into_iter().filter(|known| known.value.is_some());
+        let valued: Vec<String> = known.map(|known| known.name).collect();
+        let has_value = |name: &&str| valued.iter().any(|known| known == name);
         let indices = formulas(debugger);
         let mut indices = indices.iter().rev().map(|formula| formula.name.as_str());
-        indices.find(is_known).map(str::to_owned).or_else(|| names.last().cloned())
+        let index = indices.find(|name| is_known(name) && has_value(name)).map(str::to_owned);
+        let last = || names.iter().rfind(|name| has_value(&name.as_str())).cloned();
+        index.or_else(last).or_else(|| names.last().cloned())
     })
 }
 
@@ -155,6 +161,13 @@ pub(super) fn lane_at(area: Rect, debugger: &KernelDebugger, at: Position) -> Op
     let bands = Bands::new(&texts, rest);
     let holds = |lane: &u16| bands.cell(*lane).is_some_and(|cell| cell.contains(at));
     (0..LANES as u16).find(holds).map(u32::from)
+}
+
+/// The rows of the bands, of the head, and of what is said of the thread.
+pub(super) fn rows_wanted(area: Rect, debugger: &KernelDebugger) -> u16 {
+    let texts: Vec<String> = lanes(debugger).iter().map(Lane::text).collect();
+    let details = thread_details(debugger).len().max(8) as u16;
+    Bands::new(&texts, area).rows().saturating_add(details + 3)
 }
 
 impl KernelDebugger {

@@ -25,14 +25,18 @@ struct Buffer {
 }
 
 /// What happened to a cell, in the order of the legend.
-const KINDS: [(&str, Tone); 6] = [
+const KINDS: [(&str, Tone); 7] = [
     ("untouched", Tone::Faint),
     ("read", Tone::First),
     ("written", Tone::Second),
     ("written more than once", Tone::Warn),
     ("poison: never written", Tone::Empty),
     ("racing", Tone::Bad),
+    ("outside the buffer", Tone::Third),
 ];
+
+/// The kind of a cell that no buffer has.
+const OUTSIDE: usize = 6;
 
 /// The cells of all buffers and of the block's shared memory, as much of each as there is room for in columns and rows, around
 /// what is reached; and the row and column of the cell that the selected lane reaches.
@@ -71,6 +75,7 @@ pub(super) fn memory(
         let first = window(about, buffer.elements, across, each);
         let last = (first + across * each).min(buffer.elements);
         let own = own.and_then(|own| buffer.element(Some(own)));
+        let outside = outside(&accesses, buffer);
         for start in (first..last).step_by(across) {
             let row = start..(start + across).min(last);
             if let Some(at) = own.filter(|at| row.contains(at)) {
@@ -79,19 +84,43 @@ pub(super) fn memory(
             let here_now: Vec<usize> =
                 lanes.range(row.clone()).flat_map(|(_, lanes)| lanes.iter().copied()).collect();
             let cell = |element: usize| Some(buffer.cell(machine, here, element, &lanes));
+            let mut cells: Vec<_> = row.map(cell).collect();
+            // What lies behind the last element, as far as the row goes, is drawn where it would be.
+            let behind = start as i64 + cells.len() as i64;
+            let ghosts = outside.range(behind..start as i64 + across as i64);
+            if last == buffer.elements
+                && let Some((furthest, _)) = ghosts.last()
+            {
+                cells.extend((behind..=*furthest).map(|at| Some(ghost(outside.get(&at)))));
+            }
             cell_rows.push(CellRow {
                 label: format!("{}[{start}]", buffer.name),
-                cells: row.map(cell).collect(),
+                cells,
                 remark: match here_now.len() {
                     0 => String::new(),
                     count => format!("{} {}", lane_ranges(&here_now), verb(count)),
                 },
             });
         }
+        let in_row = (last.saturating_sub(1) / across * across + across) as i64;
+        let is_far = |at: &&i64| **at < 0 || last == buffer.elements && **at >= in_row;
+        if let Some(start) = outside.keys().find(is_far) {
+            let row = *start..*start + across as i64;
+            let lanes: Vec<usize> =
+                outside.range(row.clone()).flat_map(|(_, l)| l.clone()).collect();
+            let until = outside.range(row).last().map_or(*start, |(at, _)| *at);
+            cell_rows.push(CellRow {
+                label: format!("{}[{start}]", buffer.name),
+                cells: (*start..=until).map(|at| Some(ghost(outside.get(&at)))).collect(),
+                remark: format!("{} {}", lane_ranges(&lanes), verb(lanes.len())),
+            });
+        }
     }
+    let is_outside = |cell: &Option<Cell>| cell.as_ref().is_some_and(|c| c.kind == OUTSIDE);
+    let has_outside = cell_rows.iter().any(|row: &CellRow| row.cells.iter().any(is_outside));
     let cells = Cells {
         group: SECTOR / 4,
-        kinds: kinds(),
+        kinds: if has_outside { kinds_until(KINDS.len()) } else { kinds() },
         rows: cell_rows,
         note: selected_lane(debugger, &accesses),
         ..Cells::default()
@@ -99,8 +128,14 @@ pub(super) fn memory(
     (cells, mark)
 }
 
+/// Of cells that exist.
 pub(super) fn kinds() -> Vec<Kind> {
-    KINDS.map(|(name, tone)| Kind { name: name.to_owned(), tone }).to_vec()
+    kinds_until(OUTSIDE)
+}
+
+fn kinds_until(end: usize) -> Vec<Kind> {
+    let kinds = KINDS.into_iter().take(end);
+    kinds.map(|(name, tone)| Kind { name: name.to_owned(), tone }).collect()
 }
 
 pub(super) fn kind(state: CellState) -> usize {
@@ -171,11 +206,7 @@ impl Buffer {
     ) -> Cell {
         let Some((state, value)) = self.value(machine, here, element) else { return Cell::new(4) };
         let mut text = if state.defined { short(&value) } else { "?".to_owned() };
-        match lanes.get(&element).map(Vec::as_slice) {
-            Some([lane]) => text.push_str(&format!("<{lane}")),
-            Some([lane, ..]) => text.push_str(&format!("<{lane}+")),
-            Some([]) | None => {}
-        }
+        text.push_str(&lanes.get(&element).map_or_else(String::new, |lanes| behind(lanes)));
         Cell { kind: kind(state), text }
     }
 }
@@ -216,6 +247,37 @@ fn window(about: usize, elements: usize, across: usize, rows: usize) -> usize {
     let row = about.min(elements.saturating_sub(1)) / across;
     let first = (row + 1 + rows / 4).saturating_sub(rows);
     first.min(elements.div_ceil(across).saturating_sub(rows)) * across
+}
+
+/// The elements that lanes reach now and that the buffer does not have.
+fn outside(accesses: &[Option<LaneAccess>], buffer: &Buffer) -> BTreeMap<i64, Vec<usize>> {
+    let mut found: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
+    for (lane, access) in accesses.iter().enumerate() {
+        if let Some(LaneAccess {
+            is_now: true,
+            reach: Reach::Global { buffer: of, element, .. },
+            ..
+        }) = access
+            && *of == buffer.name
+            && !(0..buffer.elements as i64).contains(element)
+        {
+            found.entry(*element).or_default().push(lane);
+        }
+    }
+    found
+}
+
+fn ghost(lanes: Option<&Vec<usize>>) -> Cell {
+    Cell { kind: OUTSIDE, text: lanes.map_or_else(String::new, |lanes| behind(lanes)) }
+}
+
+/// The lanes that reach a cell, behind its value.
+fn behind(lanes: &[usize]) -> String {
+    match lanes {
+        [lane] => format!("<{lane}"),
+        [lane, ..] => format!("<{lane}+"),
+        [] => String::new(),
+    }
 }
 
 fn lanes_by_element(
@@ -269,6 +331,9 @@ fn selected_lane(debugger: &KernelDebugger, accesses: &[Option<LaneAccess>]) -> 
             format!("{name} last {}, in line {}.", access.describe(debugger), access.line)
         }
         None if debugger.last().is_none() => NOTHING_RUN.to_owned(),
+        None if debugger.has_ended() => {
+            format!("{name}: its block has ended; , and < go back to what it touched.")
+        }
         None => format!("{name} has touched nothing."),
     }
 }

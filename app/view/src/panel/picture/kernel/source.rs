@@ -348,6 +348,13 @@ pub(super) fn line_at(area: Rect, debugger: &KernelDebugger, row: u16) -> Option
     listing.pieces.get(listing.first + row).map(|piece| piece.line as u32 + 1)
 }
 
+/// The rows of all lines at this width, of the head and of the sentences below.
+pub(super) fn rows_wanted(area: Rect, debugger: &KernelDebugger) -> u16 {
+    let texts: Vec<String> = debugger.recipe.source.lines().map(printable).collect();
+    let listing = Listing::new(area, texts.iter().map(String::as_str), 1);
+    (listing.pieces.len() as u16).saturating_add(7)
+}
+
 /// The first row that is shown: the window moves by halves, so that it stands still over most steps.
 fn first(all: usize, at: usize, rows: usize) -> usize {
     let half = (rows / 2).max(1);

@@ -39,7 +39,8 @@ pub fn status(debugger: &KernelDebugger) -> Vec<String> {
                 format!("; {replays} extra passes, as lanes ask one bank for several words")
             }
             (sectors, _) => {
-                format!("; {sectors} sectors, {} of {} bytes used", access.used, 32 * sectors)
+                let unit = if sectors == 1 { "sector" } else { "sectors" };
+                format!("; {sectors} {unit}, {} of {} bytes used", access.used, 32 * sectors)
             }
         };
         lines.push(format!("{lanes} lanes: the first {}{cost}.", first.describe(debugger)));
