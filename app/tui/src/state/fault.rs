@@ -62,9 +62,7 @@ impl Page {
         let names = PANELS.map(KernelView::name);
         let place = |name: &str| schema.panels.iter().position(|panel| panel.name == name);
         lab.pictures.panels = names.into_iter().filter_map(place).collect();
-        let mut debugger = KernelDebugger::new(&site.frame(KernelView::Source));
-        debugger.go_to(&site.at);
-        lab.debugger = Some(debugger);
+        lab.debugger = Some(KernelDebugger::at_fault(site));
         lab.run.state = RunStatus::Failed(sentence.clone());
         self.rest_walks();
         let editor = self.editor.take();

@@ -111,7 +111,7 @@ fn the_failed_launch_opens_at_the_fault_and_leads_back() {
         let walk = bench.lab().debugger.as_ref().unwrap();
         assert_eq!((walk.clock(), walk.here().block), (site.at.step + 1, site.at.block[0]));
         assert_eq!(walk.here().number() as u32, site.at.thread[0]);
-        assert_eq!(walk.line(), Some(site.at.line));
+        assert_eq!(walk.last().unwrap().place.line, site.at.line);
         bench.follow(&[
             ("", "looks: kernel-fault"),
             (" ", "a failed launch is shown | L goes back"),

@@ -145,7 +145,9 @@ impl App {
             return;
         }
         // A run of a lab that is not shown has nothing to draw.
-        let Some(page) = self.page.as_ref().filter(|page| page.current == active.lab) else {
+        let Some(page) =
+            self.page.as_ref().filter(|page| page.current == active.lab && page.fault.is_none())
+        else {
             return;
         };
         let shown = view::lab::shown(self, page);

@@ -88,7 +88,9 @@ fn on_page(app: &App, page: &Page, body: Rect, at: Position) -> Option<Hit> {
         return in_lab(app, page, page.lab()?, sides.lab, at);
     }
     let [picture, _] = lab::chosen_areas(sides.lab);
-    picture.contains(at).then(|| picture_at(app, page, 0, picture, at))
+    let mut cells = lab::chosen_cells(page, page.lab()?, picture).into_iter();
+    let (place, cell) = cells.find(|(_, cell)| cell.contains(at))?;
+    Some(picture_at(app, page, place, cell, at))
 }
 
 fn tab(page: &Page, area: Rect, column: u16) -> Option<Hit> {

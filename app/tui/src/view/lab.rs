@@ -1,20 +1,17 @@
 //! The lab: which one, its pictures, its knobs, and where the run stands.
 
+mod layout;
 pub(crate) mod status;
 
-use mlsys_lab::frame::Frame;
 use mlsys_lab::schema::Type;
-use mlsys_view::kernel;
 use mlsys_view::panel::{Focus, Scene, draw_panel, words};
 use mlsys_view::text::wrap_spans;
 use ratatui::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
+pub use self::layout::{cells, chosen_cells};
 use super::{draw_lines, sides};
 use crate::state::{App, LabState, Page, RunStatus, Side, Telling};
-
-const PANEL_ROWS: u16 = 9;
-const PANEL_COLUMNS: u16 = 60;
 
 pub struct Areas {
     pub head: Rect,
@@ -77,10 +74,8 @@ pub fn draw_chosen(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
     };
     let [picture, state] = chosen_areas(area);
     match (lab.chosen(), page.telling) {
-        (Some(index), Telling::Drawn) => {
-            if let Some(scene) = scene(page, lab, index) {
-                draw_panel(picture, buffer, &scene, &app.screen.look);
-            }
+        (Some(_), Telling::Drawn) => {
+            draw_cells(app, page, lab, chosen_cells(page, lab, picture), buffer);
         }
         (Some(index), Telling::InWords) => say_panels(app, lab, &[index], picture, buffer),
         (None, _) => {
@@ -153,85 +148,14 @@ fn scene<'a>(page: &Page, lab: &'a LabState, index: usize) -> Option<Scene<'a>> 
     Some(Scene { focus: if acted_on { Focus::Keys } else { Focus::Aside }, ..lab.scene(index)? })
 }
 
-/// Where pictures are, as places after the chosen one: as many as there is room for, the chosen one first.
-pub fn cells(lab: &LabState, area: Rect) -> Vec<(usize, Rect)> {
-    let count = lab.pictures.panels.len();
-    if count == 0 {
-        return Vec::new();
-    }
-    let across = usize::from((area.width / PANEL_COLUMNS).max(1));
-    // A picture of many parts needs the height of two, where pictures stand below each other.
-    let spared = u16::from(across == 1 && has_parts(lab)) * PANEL_ROWS;
-    let down = usize::from((area.height.saturating_sub(spared) / PANEL_ROWS).max(1));
-    let mut shown = count.min(across * down).min(6);
-    let columns = across.min(shown);
-    let width = area.width / columns as u16;
-    let wants = |shown: usize| -> Vec<Option<u16>> {
-        let of_row = |row: usize| {
-            let here = row * columns..shown.min((row + 1) * columns);
-            here.filter_map(|place| rows_wanted(lab, lab.pictures.after(place)?, width)).max()
-        };
-        (0..shown.div_ceil(columns)).map(of_row).collect()
-    };
-    // The chosen picture is seen whole before a third row of others is.
-    while shown > 2 * columns {
-        let heights = heights(area.height, &wants(shown), columns);
-        if wants(shown)[0].is_none_or(|wanted| wanted <= heights[0]) {
-            break;
-        }
-        shown = (shown - 1) / columns * columns;
-    }
-    let heights = heights(area.height, &wants(shown), columns);
-    let bands = Layout::vertical(heights.into_iter().map(Constraint::Length)).split(area);
-    let mut places = Vec::new();
-    for (row, band) in bands.iter().enumerate() {
-        let first = row * columns;
-        let here = columns.min(shown - first);
-        let cells = Layout::horizontal(vec![Constraint::Fill(1); here]).spacing(1).split(*band);
-        places.extend(cells.iter().enumerate().map(|(column, cell)| (first + column, *cell)));
-    }
-    places
-}
-
-/// The rows that a picture of a kernel fills, its title included; none for pictures that take any number.
-fn rows_wanted(lab: &LabState, index: usize, width: u16) -> Option<u16> {
-    let kernel = lab.frame(index)?.kernel()?;
-    Some(kernel::rows_wanted(kernel, lab.debugger.as_ref()?, width)? + 1)
-}
-
-/// The heights of rows of pictures: equal, but that the first has twice as much where there is one column; what a row
-/// does not fill goes to the others.
-fn heights(height: u16, wants: &[Option<u16>], columns: usize) -> Vec<u16> {
-    let weight = |row: usize| if row == 0 && columns == 1 { 2 } else { 1 };
-    let mut heights: Vec<Option<u16>> = vec![None; wants.len()];
-    loop {
-        let open = || (0..wants.len()).filter(|row| heights[*row].is_none());
-        let left = height.saturating_sub(heights.iter().flatten().sum());
-        let weights = open().map(weight).sum::<u16>();
-        let share = |row: usize| left / weights.max(1) * weight(row);
-        match open().find_map(|row| Some((row, wants[row].filter(|want| *want < share(row))?))) {
-            Some((row, want)) => heights[row] = Some(want),
-            None => {
-                let mut shares: Vec<u16> = (0..wants.len())
-                    .map(|row| heights[row].unwrap_or_else(|| share(row)))
-                    .collect();
-                // The remainder, or what no row fills, is the last row's.
-                let rest = height.saturating_sub(shares.iter().sum());
-                if let Some(last) = shares.last_mut() {
-                    *last += rest;
-                }
-                return shares;
-            }
-        }
-    }
-}
-
 /// The pictures that can be seen now, as indices into the lab's panels.
 pub fn shown(app: &App, page: &Page) -> Vec<usize> {
     let Some(lab) = page.lab() else { return Vec::new() };
     let sides = sides(app.screen.size);
     if page.full_screen.is_some() || (sides.tabs.is_some() && page.side == Side::Picture) {
-        return lab.chosen().into_iter().collect();
+        let [picture, _] = chosen_areas(sides.lab);
+        let places = chosen_cells(page, lab, picture).into_iter();
+        return places.filter_map(|(place, _)| lab.pictures.after(place)).collect();
     }
     if sides.tabs.is_some() && page.side == Side::Text {
         return Vec::new();
@@ -245,15 +169,18 @@ pub fn shown(app: &App, page: &Page) -> Vec<usize> {
     }
 }
 
-fn has_parts(lab: &LabState) -> bool {
-    lab.chosen().and_then(|index| lab.frame(index)).is_some_and(|frame| {
-        let is_sequence = matches!(frame, Frame::MessageTrace(_) | Frame::FrameSequence(_));
-        is_sequence || matches!(frame, Frame::Graph(_) | Frame::Timeline(_) | Frame::Kernel(_))
-    })
+fn draw_panels(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buffer) {
+    draw_cells(app, page, lab, cells(lab, area), buffer);
 }
 
-fn draw_panels(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buffer) {
-    for (place, cell) in cells(lab, area) {
+fn draw_cells(
+    app: &App,
+    page: &Page,
+    lab: &LabState,
+    cells: Vec<(usize, Rect)>,
+    buffer: &mut Buffer,
+) {
+    for (place, cell) in cells {
         if let Some(scene) = lab.pictures.after(place).and_then(|index| scene(page, lab, index)) {
             draw_panel(cell, buffer, &scene, &app.screen.look);
         }

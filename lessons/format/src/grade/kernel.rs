@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use mlsys_expr::Env;
 use mlsys_lab::frame::Frame;
-use mlsys_lab::frame::kernel::{FaultSite, Kernel, Problem, View};
+use mlsys_lab::frame::kernel::{Element, FaultSite, Kernel, Problem, View};
 use mlsys_lab::lab::Lab;
 use mlsys_lab::params::{Given, Settings};
 use mlsys_lab::report::RunData;
@@ -45,7 +45,7 @@ struct Symptom {
 struct Failure {
     say: String,
     /// The element that differs, and how many more do, in words.
-    differs: Option<(String, String)>,
+    differs: Option<(Element, String)>,
     symptom: Symptom,
     /// Whether it did not come to an end.
     is_endless: bool,
@@ -225,7 +225,7 @@ impl<'a> Bench<'a> {
         let mut settings = settings(text, &trial.launch);
         let differs = failure.differs.take();
         if let Some((element, _)) = &differs {
-            settings.push("watch", Given::Value(element.as_str().into()));
+            settings.push("watch", Given::Value(element.to_string().into()));
         }
         let data = lab::run_seen(self.lab, &settings, &ORDERS.map(View::name));
         let writer = data.as_ref().ok().and_then(|data| data.metric("watched_write"));
@@ -242,7 +242,8 @@ impl<'a> Bench<'a> {
         whole.issues = other.map_or_else(Vec::new, |other| other.whole.issues);
         let end = || Problem { step: whole.steps.saturating_sub(1), ..Problem::default() };
         let first = whole.watched.as_ref().or(whole.problems.first());
-        Some(FaultSite { at: first.cloned().unwrap_or_else(end), recipe, whole })
+        let at = first.cloned().unwrap_or_else(end);
+        Some(FaultSite { at, recipe, whole, element: differs.map(|(element, _)| element) })
     }
 
     /// What each buffer must hold: by the test's own word, or as the reference leaves it.

@@ -44,6 +44,7 @@ impl Job {
                 ..panels::whole(&machine)
             },
             at: panels::problem(&witness.finding),
+            element: None,
         })
     }
 

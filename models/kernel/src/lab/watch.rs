@@ -3,7 +3,7 @@
 use crate::lab::Job;
 use crate::machine::{Reach, position};
 use crate::{LANES, Machine, Step};
-use mlsys_lab::frame::kernel::Problem;
+use mlsys_lab::frame::kernel::{Element, Problem};
 use mlsys_lab::{LabError, Params, Run};
 
 /// Reports what wrote the element that `watch` names, if it names one.
@@ -25,11 +25,8 @@ struct Write {
     place: Problem,
 }
 
-/// An element of a buffer.
-struct Watched {
-    buffer: String,
-    element: usize,
-}
+/// The element whose last write is wanted.
+struct Watched(Element);
 
 impl Watched {
     fn read(params: &Params, machine: &Machine) -> Result<Option<Self>, LabError> {
@@ -39,10 +36,10 @@ impl Watched {
         let text = params.text("watch")?;
         let parts = text.strip_suffix(']').and_then(|text| text.split_once('['));
         let named = parts.and_then(|(buffer, element)| {
-            Some(Self { buffer: buffer.to_owned(), element: element.parse().ok()? })
+            Some(Element { buffer: buffer.to_owned(), at: element.parse().ok()? })
         });
-        let there = named.filter(|named| machine.cell(&named.buffer, named.element).is_some());
-        there.map(Some).ok_or_else(|| {
+        let there = named.filter(|named| machine.cell(&named.buffer, named.at).is_some());
+        there.map(Self).map(Some).ok_or_else(|| {
             let message = format!("{text} is no element of a buffer, such as C[5]");
             LabError::contradiction(["watch"], message)
         })
@@ -50,9 +47,10 @@ impl Watched {
 
     /// The step that gave the element its last value; none if nothing was written there.
     fn written(&self, mut machine: Machine, steps: u64) -> Option<Write> {
+        let Element { buffer, at } = &self.0;
         let now = |machine: &Machine| {
-            let cell = machine.cell(&self.buffer, self.element)?;
-            let bits = machine.element(&self.buffer, self.element)?.to_bits();
+            let cell = machine.cell(buffer, *at)?;
+            let bits = machine.element(buffer, *at)?.to_bits();
             Some((bits, cell.written, cell.rewritten))
         };
         let mut before = now(&machine);
@@ -75,7 +73,7 @@ impl Watched {
             line,
             block,
             thread: machine.thread(warp * LANES as u32 + lane),
-            sentence: format!("writes {}[{}]", self.buffer, self.element),
+            sentence: format!("writes {}", self.0),
         };
         let sentence = format!("line {line}, warp {warp} of block {block:?}, step {clock}");
         Some(Write { sentence, place })
@@ -86,10 +84,10 @@ impl Watched {
         let access = machine.last_access(step.block, step.warp as usize);
         let reached = access.map(|(_, _, reached)| reached).into_iter().flatten();
         let begins = |reach: Option<Reach>| match reach {
-            Some(Reach::Global { buffer, element, .. }) if buffer == self.buffer => Some(element),
+            Some(Reach::Global { buffer, element, .. }) if buffer == self.0.buffer => Some(element),
             Some(_) | None => None,
         };
-        let before = |(_, element): &(u32, i64)| *element <= self.element as i64;
+        let before = |(_, element): &(u32, i64)| *element <= self.0.at as i64;
         let lanes = (0..).zip(reached).filter_map(|(lane, reach)| Some((lane, begins(reach)?)));
         lanes.filter(before).max_by_key(|(_, element)| *element).map_or(0, |(lane, _)| lane)
     }

@@ -45,6 +45,8 @@ pub enum Tone {
     Faint,
     /// Hollow: there is nothing in it.
     Empty,
+    /// Its text alone, without a glyph and not in the legend.
+    Text,
     /// To be looked at.
     Warn,
     /// Wrong.

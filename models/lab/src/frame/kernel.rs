@@ -1,5 +1,7 @@
 //! A kernel that can be stepped through: not its states, but the recipe that they all follow from.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::frame::bars::Timeline;
@@ -172,6 +174,24 @@ pub struct FaultSite {
     pub whole: Whole,
     /// Where it went wrong; a launch that leaves something undone goes wrong at its end.
     pub at: Problem,
+    /// What a test found to be wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub element: Option<Element>,
+}
+
+/// An element of a buffer, such as `C[5]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Element {
+    /// The buffer's name.
+    pub buffer: String,
+    /// Its number in the buffer.
+    pub at: usize,
+}
+
+impl fmt::Display for Element {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[{}]", self.buffer, self.at)
+    }
 }
 
 impl FaultSite {

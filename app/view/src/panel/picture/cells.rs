@@ -83,6 +83,7 @@ fn tone(tone: Tone, look: &Look) -> (&'static str, Style) {
         Tone::Third => (glyphs.fills[2], theme.curves[2]),
         Tone::Faint => (glyphs.faint_point, theme.dim),
         Tone::Empty => (glyphs.open, theme.dim),
+        Tone::Text => (" ", theme.text),
         Tone::Warn => ("!", theme.warn),
         Tone::Bad => (glyphs.wrong, theme.bad),
     }
@@ -98,7 +99,7 @@ fn kinds(cells: &Cells, look: &Look) -> Vec<Item> {
         let (glyph, style) = tone(kind.tone, look);
         Item::new(glyph, style, &kind.name, look.theme.dim)
     };
-    cells.kinds.iter().map(item).collect()
+    cells.kinds.iter().filter(|kind| kind.tone != Tone::Text).map(item).collect()
 }
 
 fn label_width(cells: &Cells) -> u16 {

@@ -127,7 +127,7 @@ fn items(styled: &StyledText, look: &Look) -> Vec<Item> {
 fn tone(tone: Tone, look: &Look) -> Style {
     let theme = &look.theme;
     match tone {
-        Tone::First => theme.text,
+        Tone::First | Tone::Text => theme.text,
         Tone::Second => theme.curves[1],
         Tone::Third => theme.curves[2],
         Tone::Faint | Tone::Empty => theme.dim,

@@ -6,7 +6,7 @@ use mlsys_harness::snapshot::rows;
 use mlsys_kernel::{Direction, Goal};
 use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::frame::Frame;
-use mlsys_lab::frame::kernel::{Kernel, View};
+use mlsys_lab::frame::kernel::Kernel;
 use mlsys_lab::report::RunData;
 use mlsys_lab::{DeviceId, Params, Registry, Run, Settings, Tables};
 use ratatui::buffer::Buffer;
@@ -127,8 +127,7 @@ fn a_refuted_proof_leads_to_its_witness() {
         let site = claim.refuted_by.as_deref().unwrap();
         assert_eq!((site.at.fault.as_str(), site.recipe.grid_dim[0]), (fault, blocks));
         assert!(claim.sentence.contains(&format!("line {}", site.at.line)), "{}", claim.sentence);
-        let mut walk = KernelDebugger::new(&site.frame(View::Source));
-        walk.go_to(&site.at);
+        let walk = KernelDebugger::at_fault(site);
         let step = walk.last().unwrap();
         assert!(step.found && step.place.line == site.at.line, "{step:?}");
         let here = walk.here();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use mlsys_expr::{Env, EvalError, LookupError, Value as Known, evaluate};
 use mlsys_lab::LabError;
+use mlsys_lab::frame::kernel::Element;
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::report::RunData;
 use mlsys_lab::value::{Value, number};
@@ -133,8 +134,8 @@ pub(super) fn outputs(data: &RunData) -> BTreeMap<String, Value> {
 
 /// The first element that is not as wanted.
 pub(super) struct Difference {
-    /// Its name, such as `C[5]`; none where the kernel has no such buffer.
-    pub(super) element: Option<String>,
+    /// None where the kernel has no such buffer.
+    pub(super) element: Option<Element>,
     pub(super) say: String,
     /// How many more there are, to be said behind it.
     pub(super) more: String,
@@ -157,9 +158,9 @@ pub(super) fn difference(
     };
     let differing: Vec<usize> =
         (0..wanted.len()).filter(|&at| !agrees(&given[at], &wanted[at])).collect();
-    let first = *differing.first()?;
-    let element = format!("{buffer}[{first}]");
-    let [given, wanted] = told_apart(&given[first], &wanted[first]);
+    let at = *differing.first()?;
+    let element = Element { buffer: buffer.to_owned(), at };
+    let [given, wanted] = told_apart(&given[at], &wanted[at]);
     let say = format!("{element} is {given}, and should be {wanted}");
     let more = match differing.len() - 1 {
         0 => String::new(),

@@ -160,7 +160,11 @@ fn passes(access: &Access, reached: &[Option<Reach>]) -> Frame {
             let cells: Vec<Option<Cell>> = cells.collect();
             let busy = cells.iter().flatten().count();
             let label = format!("pass {}", rows.len() + 1);
-            rows.push(CellRow { label, cells, remark: format!("{busy} words") });
+            rows.push(CellRow {
+                label,
+                cells,
+                remark: format!("{busy} {}", if busy == 1 { "word" } else { "words" }),
+            });
         }
     }
     let (line, count, replays) = (access.place.line, rows.len(), access.replays);

@@ -4,7 +4,7 @@ use mlsys_kernel::recipe::{self, StartError};
 use mlsys_kernel::{
     BlockState, Direction, Goal, LANES, Machine, Replay, Seek, SeekResult, Step, WarpState,
 };
-use mlsys_lab::frame::kernel::{Kernel, Problem, Recipe};
+use mlsys_lab::frame::kernel::{Element, FaultSite, Kernel, Problem, Recipe, View};
 
 /// A position in a launch, and what is selected there.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct KernelDebugger {
     marked: Option<u32>,
     /// The selected problem, as a place among those of the whole run.
     pub(crate) problem: Option<usize>,
+    /// Stays in sight among its buffer's cells.
+    pub(super) watched: Option<Element>,
     seek: Option<Seek>,
     play: Play,
     pub(super) search: SearchResult,
@@ -65,10 +67,19 @@ impl KernelDebugger {
             variable: None,
             marked: None,
             problem: None,
+            watched: None,
             seek: None,
             play: Play::Still,
             search: SearchResult::Found,
         }
+    }
+
+    /// At the place where a launch goes wrong.
+    pub fn at_fault(site: &FaultSite) -> Self {
+        let mut debugger = Self::new(&site.frame(View::Source));
+        debugger.watched.clone_from(&site.element);
+        debugger.go_to(&site.at);
+        debugger
     }
 
     /// Takes over another run: of the same launch everything is kept, of another with the same source the position.
@@ -234,7 +245,7 @@ impl KernelDebugger {
     }
 
     /// Goes to where something went wrong and selects the thread.
-    pub fn go_to(&mut self, problem: &Problem) {
+    fn go_to(&mut self, problem: &Problem) {
         let linear = |[x, y, z]: [u32; 3], [wide, high, _]: [u32; 3]| {
             let rows = y.saturating_add(z.saturating_mul(high));
             x.saturating_add(rows.saturating_mul(wide))

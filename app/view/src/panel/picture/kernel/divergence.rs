@@ -57,7 +57,7 @@ pub(super) fn raster(
         kinds: vec![
             kind("active", Tone::First),
             kind("inactive", Tone::Faint),
-            kind("number", Tone::Empty),
+            kind("", Tone::Text),
         ],
         rows: cell_rows,
         note: format!(

@@ -189,6 +189,7 @@ fn draw_blocks(area: Rect, canvas: &mut Canvas, debugger: &KernelDebugger, look:
             pen.glyph(x, y, letter, style);
         }
         let text = match all > room {
+            false if all == 1 => "  1 block".to_owned(),
             true => format!(" blocks {first} to {} of {all} ", first + line.len() as u64 - 1),
             false => format!("  {all} blocks"),
         };

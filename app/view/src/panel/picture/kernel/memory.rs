@@ -71,10 +71,11 @@ pub(super) fn memory(
     for buffer in &buffers {
         let lanes = lanes_by_element(&accesses, buffer);
         let about = buffer.element(reached).or_else(|| lanes.keys().next().copied());
-        let about = about.or_else(|| reached.and_then(global_element)).unwrap_or(0);
+        let watched = buffer.watched(debugger);
+        let about = about.or(watched).or_else(|| reached.and_then(global_element)).unwrap_or(0);
         let first = window(about, buffer.elements, across, each);
         let last = (first + across * each).min(buffer.elements);
-        let own = own.and_then(|own| buffer.element(Some(own)));
+        let own = own.and_then(|own| buffer.element(Some(own))).or(watched);
         let outside = outside(&accesses, buffer);
         for start in (first..last).step_by(across) {
             let row = start..(start + across).min(last);
@@ -122,7 +123,7 @@ pub(super) fn memory(
         group: SECTOR / 4,
         kinds: if has_outside { kinds_until(KINDS.len()) } else { kinds() },
         rows: cell_rows,
-        note: selected_lane(debugger, &accesses),
+        note: [unwritten(debugger, machine), selected_lane(debugger, &accesses)].concat(),
         ..Cells::default()
     };
     (cells, mark)
@@ -182,6 +183,12 @@ impl Buffer {
             ) => return None,
         };
         (element < self.elements).then_some(element)
+    }
+
+    /// The element of it that stays in sight.
+    fn watched(&self, debugger: &KernelDebugger) -> Option<usize> {
+        let watched = debugger.watched.as_ref().filter(|of| of.buffer == self.name)?;
+        (self.shared.is_none() && watched.at < self.elements).then_some(watched.at)
     }
 
     fn value(&self, machine: &Machine, here: Thread, element: usize) -> Option<(CellState, Value)> {
@@ -317,6 +324,14 @@ pub(super) fn lane_ranges(lanes: &[usize]) -> String {
     lanes.sort_unstable();
     lanes.dedup();
     index_ranges("lane", &lanes)
+}
+
+fn unwritten(debugger: &KernelDebugger, machine: &Machine) -> String {
+    let Some(watched) = &debugger.watched else { return String::new() };
+    match machine.cell(&watched.buffer, watched.at) {
+        Some(CellState { written: false, .. }) => format!("{watched} has not been written. "),
+        Some(_) | None => String::new(),
+    }
 }
 
 fn selected_lane(debugger: &KernelDebugger, accesses: &[Option<LaneAccess>]) -> String {
