@@ -142,14 +142,9 @@ fn markdown_remark(lesson: &LessonResult, item: &Item) -> String {
             let place = device.as_ref().map_or_else(String::new, |device| format!(" on {device}"));
             format!("{:.1} s{place}", item.elapsed.as_secs_f64())
         }
-        Kind::Predict { theory, target } => {
-            let named = |name: &str, value: &Option<mlsys_lab::Value>| {
-                value.as_ref().map(|value| format!("{name} {value}"))
-            };
-            let parts: Vec<String> = [named("theory", theory), named("measured", target)]
-                .into_iter()
-                .flatten()
-                .collect();
+        Kind::Predict { theory, target, .. } => {
+            let parts = theory.iter().chain(target);
+            let parts: Vec<_> = parts.map(|(label, value)| format!("{label} {value}")).collect();
             parts.join(", ")
         }
         Kind::Check { class } => class.to_string(),
@@ -188,7 +183,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::time::Duration;
 
-    use mlsys_lab::schema::Class;
+    use mlsys_lab::schema::{Class, Label};
     use mlsys_lab::value::Value;
     use serde_json::Value as Json;
 
@@ -215,7 +210,11 @@ mod tests {
             ("parameters".to_owned(), Value::Int(1218)),
         ]);
         let lab = Kind::Lab { device: Some("cpu (a processor)".to_owned()), metrics };
-        let predict = Kind::Predict { theory: None, target: Some(Value::Float(0.5)) };
+        let predict = Kind::Predict {
+            directive: "predict",
+            theory: None,
+            target: Some((Label::Measured, Value::Float(0.5))),
+        };
         let check = |class| Kind::Check { class };
         let question = |earned| Kind::Question { points: 2, earned };
         let items = vec![
@@ -287,7 +286,10 @@ mod tests {
         assert_eq!((&lesson["score"], &lesson["points"]), (&Json::from(2), &Json::from(6)));
         assert_eq!(lesson["title"], NASTY);
         assert_eq!(lesson["items"][0]["metrics"]["parameters"], 1218);
-        assert_eq!(lesson["items"][1]["measured"], 0.5);
+        assert_eq!(
+            lesson["items"][1]["target"],
+            serde_json::json!({ "label": "measured", "value": 0.5 })
+        );
         assert_eq!(lesson["items"][4]["verdict"], "unstable");
     }
 

@@ -84,7 +84,9 @@ fn run_lesson(
     for plan in plan {
         let started = Instant::now();
         let one = runs.once(id, plan, context);
-        items.push(lab_item(lesson, plan, &one, started.elapsed()));
+        if lesson.lab(plan.id).is_some() {
+            items.push(lab_item(lesson, plan, &one, started.elapsed()));
+        }
         ran.insert(plan.id, one);
     }
     let facts = plan::device_facts(plan, context);
@@ -128,7 +130,7 @@ fn lab_item(lesson: &Lesson, plan: &Plan<'_>, ran: &Ran, elapsed: Duration) -> I
 
 /// The pictures of several runs that any lab of the lesson declares, each once.
 fn comparisons(lesson: &Lesson, plans: &[Plan<'_>], ran: &BTreeMap<&str, Ran>) -> Vec<Comparison> {
-    let finished = plans.iter().filter_map(|plan| match ran.get(plan.id)? {
+    let finished = plan::of_labs(lesson, plans).filter_map(|plan| match ran.get(plan.id)? {
         Ran::Finished(finished, _)
             if matches!(finished.outcome, Outcome::Finished | Outcome::Diverged(..)) =>
         {

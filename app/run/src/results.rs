@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mlsys_lab::schema::Class;
+use mlsys_lab::schema::{Class, Label};
 use mlsys_lab::value::Value;
 
 use crate::process::Exit;
@@ -55,11 +55,12 @@ pub enum Kind {
         device: Option<String>,
         metrics: BTreeMap<String, Value>,
     },
-    /// A prediction: what theory says and what was measured.
+    /// A prediction: what it is held against, each with the word that says where it comes from.
     Predict {
-        theory: Option<Value>,
-        /// What was measured.
-        target: Option<Value>,
+        /// `predict` or `try`.
+        directive: &'static str,
+        theory: Option<(Label, Value)>,
+        target: Option<(Label, Value)>,
     },
     /// A condition on what the labs found.
     Check {
@@ -119,7 +120,7 @@ impl Kind {
     pub fn word(&self) -> &'static str {
         match self {
             Self::Lab { .. } => "lab",
-            Self::Predict { .. } => "predict",
+            Self::Predict { directive, .. } => directive,
             Self::Check { .. } => "check",
             Self::Question { .. } => "question",
         }

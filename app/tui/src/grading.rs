@@ -150,7 +150,11 @@ impl Page {
         let locked = self.predictions.iter().filter(|(_, made)| made.locked);
         let compared = locked.filter_map(|(id, made)| {
             let predict = lesson.predictions().find(|predict| predict.id == *id)?;
-            if !lesson.labs_of(predict).into_iter().all(has_run) {
+            let has_its_run = match &predict.turn {
+                Some(_) => self.tried.contains_key(id),
+                None => lesson.labs_of(predict).into_iter().all(has_run),
+            };
+            if !has_its_run {
                 return None;
             }
             let statement = predict.compare(&made.given, &env).ok()?.statement;
@@ -221,10 +225,22 @@ impl Page {
     /// The names that expressions of this lesson have values for.
     pub(super) fn env<'a>(&'a self, facts: &'a DeviceFacts) -> LessonEnv<'a> {
         let env = LessonEnv::new().on(facts);
-        self.labs.iter().fold(env, |env, lab| match &lab.others.reference {
+        let env = self.labs.iter().fold(env, |env, lab| match &lab.others.reference {
             Some(data) => env.with_run(&lab.id, lab.schema, data),
             None => env.without_run(&lab.id, "it has not been run with the lesson's own values"),
-        })
+        });
+        self.lesson.predictions().filter(|predict| predict.turn.is_some()).fold(
+            env,
+            |env, attempt| {
+                let named = attempt.lab.iter().map(|lab| lab.value.as_str()).next();
+                let lab = self.labs.iter().find(|lab| Some(lab.id.as_str()) == named);
+                match (self.tried.get(&attempt.id), lab) {
+                    (Some(data), Some(lab)) => env.with_run(&attempt.id, lab.schema, data),
+                    (Some(_) | None, _) => env
+                        .without_run(&attempt.id, "its knobs have not been turned as the try says"),
+                }
+            },
+        )
     }
 
     fn device_facts(&self, machine: Machine<'_>) -> DeviceFacts {

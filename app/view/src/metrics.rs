@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use mlsys_lab::frame::{Bar, Bars, Table};
 use mlsys_lab::report::RunData;
-use mlsys_lab::schema::{Panel, Schema};
+use mlsys_lab::schema::{Label, Panel, Schema};
 use mlsys_lab::value::Value;
 
 use crate::glyphs::Glyphs;
@@ -52,9 +52,14 @@ pub fn short_names<'a>(names: &[&'a str]) -> Vec<&'a str> {
     names.iter().map(|n| n.get(cut..).unwrap_or(n)).collect()
 }
 
-pub fn is_modelled(schema: &Schema, metric: &str) -> bool {
-    let found = schema.metric(metric);
-    found.is_some_and(|m| m.about.starts_with("Modelled:"))
+/// Where a metric's value comes from; nothing for one that no schema foresees.
+pub fn label_of(schema: &Schema, metric: &str) -> Option<Label> {
+    schema.metric(metric).map(|metric| schema.label(metric))
+}
+
+/// The word behind a metric's value in a panel; nothing where the panel's title has it.
+pub fn own_label(schema: &Schema, panel: &Panel, metric: &str) -> Option<Label> {
+    label_of(schema, metric).filter(|label| Some(*label) != schema.panel_label(panel))
 }
 
 pub fn unit<'a>(schema: &'a Schema, metric: &str) -> Option<&'a str> {
@@ -78,18 +83,22 @@ pub fn bars(schema: &Schema, panel: &Panel, data: &RunData) -> Bars {
     let unit = names.first().and_then(|n| unit(schema, n));
     let bars = names.iter().zip(labels).map(|(name, label)| {
         let value = data.metric(name).and_then(|v| v.as_f64());
-        let remark = if is_modelled(schema, name) { "modelled" } else { "" };
+        // The hatching of a modelled bar needs the word also where all bars are.
+        let modelled = label_of(schema, name).filter(|label| *label == Label::Modelled);
+        let remark = own_label(schema, panel, name).or(modelled);
         Bar {
             label: label.to_owned(),
             value: value.filter(|_| !is_broken(data, name)),
-            remark: remark.to_owned(),
+            remark: remark.map_or_else(String::new, |label| label.to_string()),
         }
     });
     Bars { unit: unit.unwrap_or("").to_owned(), scale: panel.scale, bars: bars.collect() }
 }
 
 pub fn table(schema: &Schema, panel: &Panel, data: &RunData, glyphs: &Glyphs) -> Table {
-    let rows = expand(&panel.metrics, data).into_iter().map(|name| {
+    let names = expand(&panel.metrics, data);
+    let is_mixed = names.iter().any(|name| own_label(schema, panel, name).is_some());
+    let rows = names.into_iter().map(|name| {
         let value = match data.metric(name) {
             Some(_) | None if is_broken(data, name) => Value::from("not finite"),
             Some(value) => match value.as_f64() {
@@ -98,9 +107,14 @@ pub fn table(schema: &Schema, panel: &Panel, data: &RunData, glyphs: &Glyphs) ->
             },
             None => Value::from("no value"),
         };
-        vec![Value::from(name), value]
+        let label = label_of(schema, name).filter(|_| is_mixed).map(|label| label.to_string());
+        [Value::from(name), value].into_iter().chain(label.map(Value::from)).collect()
     });
-    Table::new(vec!["metric".to_owned(), "value".to_owned()], rows.collect())
+    let mut columns = vec!["metric".to_owned(), "value".to_owned()];
+    if is_mixed {
+        columns.push("label".to_owned());
+    }
+    Table::new(columns, rows.collect())
 }
 
 #[cfg(test)]

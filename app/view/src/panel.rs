@@ -17,7 +17,7 @@ use std::cell::OnceCell;
 
 use mlsys_lab::frame::Frame;
 use mlsys_lab::report::RunData;
-use mlsys_lab::schema::{Draw, Panel, Schema};
+use mlsys_lab::schema::{Draw, Label, Panel, Schema};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
@@ -33,7 +33,7 @@ use crate::panel::picture::{At, kernel};
 pub use crate::panel::view::{Extent, FrameView, Inspect, Smoothing, Tint, View, Way, Window};
 pub use crate::panel::words::words;
 pub use crate::quantity::quantity;
-use crate::theme::Look;
+use crate::theme::{Look, Theme};
 use crate::{attempts, axis, canvas as pen, metrics, text};
 
 #[derive(Clone, Copy, Debug)]
@@ -118,8 +118,9 @@ impl<'a> Scene<'a> {
         metrics::unit(self.schema, metric)
     }
 
-    fn is_modelled(&self, metric: &str) -> bool {
-        metrics::is_modelled(self.schema, metric)
+    /// The word behind a metric's value, unless the panel's title has it.
+    fn own_label(&self, metric: &str) -> Option<Label> {
+        metrics::own_label(self.schema, self.panel, metric)
     }
 }
 
@@ -211,6 +212,12 @@ fn title(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Look) -> Rec
     if scene.origin == Origin::Recorded {
         end = pen.text(end, area.y, " recorded", theme.warn);
     }
+    if let Some(label) = scene.schema.panel_label(scene.panel) {
+        let word = format!(" {label}");
+        if end.saturating_add(pen::width(&word)) <= area.right() {
+            end = pen.text(end, area.y, &word, badge(label, theme));
+        }
+    }
     let facts = facts(scene, look);
     // The facts that fit right of the name, the most telling first.
     for kept in (1..=facts.len()).rev() {
@@ -222,6 +229,14 @@ fn title(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Look) -> Rec
         }
     }
     below_title(area)
+}
+
+/// A model's numbers are marked, so that they are not taken for a clock's.
+fn badge(label: Label, theme: &Theme) -> Style {
+    match label {
+        Label::Modelled | Label::Claimed => theme.warn,
+        Label::Measured | Label::Computed | Label::Published | Label::Baseline => theme.dim,
+    }
 }
 
 fn below_title(area: Rect) -> Rect {

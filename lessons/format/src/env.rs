@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use mlsys_expr::{Env, LookupError, Value as Known};
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::report::RunData;
-use mlsys_lab::schema::Schema;
+use mlsys_lab::schema::{Label, Schema};
 use mlsys_lab::value::Value;
 
-use crate::model::Lesson;
+use crate::model::{Formula, Lesson};
 
 /// What `device.` may be followed by.
 pub const DEVICE_FACTS: [&str; 4] = ["name", "backend", "memory_bytes", "peak_flops_per_second"];
@@ -47,7 +47,9 @@ impl<'a> LessonEnv<'a> {
     /// The labs of a lesson before any has run.
     pub fn unrun(lesson: &'a Lesson) -> Self {
         let reason = "the lab has not run yet";
-        lesson.labs().fold(Self::new(), |env, lab| env.without_run(&lab.id, reason))
+        let tries = lesson.predictions().filter(|predict| predict.turn.is_some());
+        let runs = lesson.labs().map(|lab| &lab.id).chain(tries.map(|one| &one.id));
+        runs.fold(Self::new(), |env, id| env.without_run(id, reason))
     }
 
     /// Adds what a lab has reported, under its id.
@@ -66,6 +68,14 @@ impl<'a> LessonEnv<'a> {
     pub fn on(mut self, device: &'a DeviceFacts) -> Self {
         self.device = Some(device);
         self
+    }
+
+    /// Where the value of an expression comes from: [`Label`] says what counts where its names differ.
+    pub fn label(&self, formula: &Formula) -> Label {
+        label_of(formula, |lab| match self.labs.get(lab)? {
+            Lab::Ran(schema, _) => Some(*schema),
+            Lab::NotRun(_) => None,
+        })
     }
 
     fn device(&self, fact: &str) -> Result<Known, LookupError> {
@@ -87,6 +97,20 @@ impl<'a> LessonEnv<'a> {
             }),
         }
     }
+}
+
+/// Where the value of an expression comes from, given the schemas of the lesson's labs by their ids.
+pub fn label_of<'s>(formula: &Formula, schema: impl Fn(&str) -> Option<&'s Schema>) -> Label {
+    let label = |name: &str| {
+        let (lab, metric) = name.split_once('.')?;
+        if lab == "device" {
+            return Some(Label::Measured);
+        }
+        let schema = schema(lab)?;
+        Some(schema.label(schema.metric(metric)?))
+    };
+    let names = formula.expr.names();
+    names.iter().filter_map(|(name, _)| label(name.as_str())).min().unwrap_or(Label::Computed)
 }
 
 impl Env for LessonEnv<'_> {

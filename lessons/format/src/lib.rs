@@ -28,7 +28,7 @@ pub use course::{
     between, read_course,
 };
 pub use diagnostic::{Code, Diagnostic, Located, Place, Severity, Source};
-pub use env::{DEVICE_FACTS, DeviceFacts, LessonEnv};
+pub use env::{DEVICE_FACTS, DeviceFacts, LessonEnv, label_of};
 pub use grade::{
     Answer, Case, CaseResult, Comparison, Grade, Grader, GradingJob, KnownNames, PredictionError,
     ReadNumberError, Verdict, read_number,

@@ -8,7 +8,7 @@ mod question;
 
 use std::collections::BTreeMap;
 
-use mlsys_lab::schema::Class;
+use mlsys_lab::schema::{Class, Label};
 
 use crate::diagnostic::{Located, Place, Source};
 
@@ -95,6 +95,14 @@ pub struct Notes {
     pub place: Place,
 }
 
+/// A value next to a prediction and its outcome.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Theory {
+    pub formula: Formula,
+    /// Where the value comes from.
+    pub label: Label,
+}
+
 /// A guess made before a run, compared with theory and measurement after it; it earns no points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predict {
@@ -105,10 +113,12 @@ pub struct Predict {
     pub kind: PredictKind,
     /// What it is held against.
     pub target: Target,
-    /// The value that theory gives.
-    pub theory: Option<Formula>,
+    /// What else it is held against.
+    pub theory: Option<Theory>,
     /// The lab whose run reveals it, where it is not one that the target names.
     pub lab: Option<Located<String>>,
+    /// For a try: the settings of that lab that the learner makes. In its expressions the try's id names that run.
+    pub turn: Option<Vec<Setting>>,
     /// What to say afterwards, by what came out: the first that holds.
     pub outcomes: Vec<Outcome>,
     /// What to say afterwards in any case.
@@ -144,6 +154,36 @@ pub enum Target {
     Metric(Formula),
     Answer(Formula),
     Choice(String),
+}
+
+impl Predict {
+    /// `predict`, or `try` where a knob is turned first.
+    pub fn directive(&self) -> &'static str {
+        if self.turn.is_some() { "try" } else { "predict" }
+    }
+
+    /// Whether it is held against the run with the knobs turned, as a try must be.
+    pub fn names_its_run(&self) -> bool {
+        let names = self.target.formula().map_or_else(Vec::new, |formula| formula.expr.names());
+        names.iter().any(|(name, _)| name.parts().next() == Some(self.id.as_str()))
+    }
+
+    /// What is turned, such as `hot: learning_rate = 1`.
+    pub fn turned_text(&self) -> Option<String> {
+        let (turn, lab) = (self.turn.as_ref()?, self.lab.as_ref()?);
+        let set: Vec<_> = turn.iter().map(|one| format!("{} = {}", one.name, one.value)).collect();
+        Some(format!("{}: {}", lab.value, set.join(", ")))
+    }
+}
+
+impl Target {
+    /// The expression that it comes from, if it is no stated choice.
+    pub fn formula(&self) -> Option<&Formula> {
+        match self {
+            Self::Metric(formula) | Self::Answer(formula) => Some(formula),
+            Self::Choice(_) => None,
+        }
+    }
 }
 
 /// What must hold after the lesson's labs have run.
@@ -204,6 +244,18 @@ impl Lesson {
         labs
     }
 
+    /// The lab of a try with its knobs turned as the try says.
+    pub fn turned(&self, attempt: &Predict) -> Option<LabDirective> {
+        let turn = attempt.turn.as_ref()?;
+        let mut lab = self.lab(&attempt.lab.as_ref()?.value)?.clone();
+        for setting in turn {
+            lab.knobs.retain(|knob| knob.param != setting.name);
+            lab.set.retain(|other| other.name != setting.name);
+            lab.set.push(setting.clone());
+        }
+        Some(lab)
+    }
+
     /// The questions, in file order.
     pub fn questions(&self) -> impl Iterator<Item = &Question> {
         self.blocks.iter().filter_map(Block::as_question)
@@ -252,7 +304,7 @@ impl Block {
     fn head(&self) -> (&'static str, Option<&str>, Option<Place>) {
         match self {
             Self::Lab(lab) => ("lab", Some(&lab.id), Some(lab.place)),
-            Self::Predict(predict) => ("predict", Some(&predict.id), Some(predict.place)),
+            Self::Predict(predict) => (predict.directive(), Some(&predict.id), Some(predict.place)),
             Self::Question(question) => ("question", Some(&question.id), Some(question.place)),
             Self::Check(check) => ("check", Some(&check.id), Some(check.place)),
             Self::Notes(notes) => ("notes", None, Some(notes.place)),

@@ -25,7 +25,7 @@ pub fn self_test(lesson: &Lesson, env: &dyn Env, registry: &Registry) -> Vec<Dia
             | (Target::Choice(_), _) => {}
         }
         if let Some(theory) = &predict.theory {
-            test.number(theory);
+            test.number(&theory.formula);
         }
     }
     test.found

@@ -3,6 +3,7 @@
 mod kernel;
 mod knob;
 mod names;
+mod turn;
 
 use mlsys_lab::Registry;
 use mlsys_lab::frame::Better;
@@ -12,7 +13,7 @@ use mlsys_lab::schema::{Attempts, Schema, Type};
 use mlsys_lab::value::Value;
 
 use crate::diagnostic::{Code, Diagnostic, Located, Place, Source, shortened};
-use crate::model::{Block, LabDirective, Lesson, Question, QuestionKind, Setting, Target};
+use crate::model::{Block, LabDirective, Lesson, Question, QuestionKind, Setting};
 
 /// Everything in a lesson that does not fit the labs of a registry, in file order.
 pub fn validate(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {
@@ -22,12 +23,11 @@ pub fn validate(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {
             Block::Prose(_) | Block::Notes(_) => {}
             Block::Lab(lab) => check.lab(lab),
             Block::Predict(predict) => {
-                match &predict.target {
-                    Target::Metric(formula) | Target::Answer(formula) => check.names(formula, None),
-                    Target::Choice(_) => {}
-                }
+                let turned = check.turned(predict);
+                let theory = predict.theory.iter().map(|theory| &theory.formula);
                 let outcomes = predict.outcomes.iter().map(|outcome| &outcome.when);
-                predict.theory.iter().chain(outcomes).for_each(|one| check.names(one, None));
+                let all = predict.target.formula().into_iter().chain(theory).chain(outcomes);
+                all.for_each(|one| check.names(one, turned));
                 predict.lab.iter().for_each(|lab| check.revealed_by(lab));
             }
             Block::Question(question) => check.question(question),
@@ -114,7 +114,7 @@ impl<'a> Validation<'a> {
                 }
                 self.settings(schema, set);
                 self.answer_param(schema, param);
-                self.names(accept, Some(schema));
+                self.names(accept, Some(("answer", schema)));
             }
             QuestionKind::Kernel(task) => self.kernel(task),
             QuestionKind::Choice { .. }

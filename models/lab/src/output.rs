@@ -27,6 +27,7 @@ pub fn to_json(schema: &Schema, params: &Params, device: DeviceId, data: &RunDat
         "lab": schema.kind,
         "params": set,
         "metrics": metrics,
+        "labels": labels(schema, data),
         "provenance": provenance(schema, params),
     });
     if schema.is_live() {
@@ -49,6 +50,13 @@ pub fn to_json(schema: &Schema, params: &Params, device: DeviceId, data: &RunDat
     }
     object["seed"] = params.get("seed").map_or(Json::Null, value);
     object
+}
+
+/// Where each metric's value comes from, in one word.
+fn labels(schema: &Schema, data: &RunData) -> Map<String, Json> {
+    let names = data.metrics().into_keys();
+    let labelled = names.filter_map(|name| Some((name, schema.label(schema.metric(name)?))));
+    labelled.map(|(name, label)| (name.to_owned(), json!(label.to_string()))).collect()
 }
 
 fn series(schema: &Schema, data: &RunData) -> Map<String, Json> {
@@ -131,6 +139,7 @@ mod tests {
         }
         let json = to_json(&schema, &params, DeviceId::CPU, &data);
         assert_eq!(json["metrics"], json!({ "seen": 640, "share": 2.0 }));
+        assert_eq!(json["labels"], json!({ "seen": "computed", "share": "computed" }));
         assert_eq!(json["series"], json!({ "seen": [64, 640], "share": [2.0] }));
         assert_eq!(json["series_steps"], json!({ "seen": [1, 10], "share": [1] }));
         assert!(json["metrics"]["seen"].is_i64() && json["metrics"]["share"].is_f64());

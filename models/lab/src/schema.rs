@@ -1,5 +1,6 @@
 //! The schema of a lab: its parameters, metrics and panels, from one TOML file.
 
+mod label;
 mod read;
 
 use std::collections::BTreeMap;
@@ -11,6 +12,7 @@ use crate::frame::Dimension;
 pub use crate::frame::Scale;
 use crate::named_enum;
 use crate::nearest::nearest;
+pub use crate::schema::label::Label;
 use crate::value::Value;
 
 /// Everything about a lab but its computation; the source of validation, knobs, help and documentation.
@@ -182,6 +184,8 @@ pub struct Metric {
     /// How far it repeats.
     #[serde(default)]
     pub class: Class,
+    /// Where its value comes from, if its class does not say it.
+    pub label: Option<Label>,
     /// Whether it is recorded over steps.
     #[serde(default)]
     pub series: bool,
@@ -208,6 +212,8 @@ pub struct Panel {
     /// Whether the vertical axis (or the bars) are logarithmic.
     #[serde(default)]
     pub scale: Scale,
+    /// Where the numbers of its picture come from, if the metrics do not say it.
+    pub label: Option<Label>,
     /// The other runs it compares with, if any; curves have them in the background.
     pub attempts: Option<Attempts>,
 }

@@ -170,7 +170,7 @@ fn summary(schema: &Schema) -> Json {
 fn description(schema: &Schema) -> Json {
     let mut object = summary(schema);
     object["params"] = schema.params.iter().map(param_json).collect();
-    object["metrics"] = schema.metrics.iter().map(metric_json).collect();
+    object["metrics"] = schema.metrics.iter().map(|m| metric_json(schema, m)).collect();
     object["panels"] =
         schema.panels.iter().map(|p| json!({ "name": p.name, "shows": p.shows })).collect();
     object["presets"] = schema.presets.iter().map(preset_json).collect();
@@ -205,12 +205,13 @@ fn preset_json(preset: &Preset) -> Json {
     json!({ "name": preset.name, "about": preset.about, "set": set })
 }
 
-fn metric_json(metric: &Metric) -> Json {
+fn metric_json(schema: &Schema, metric: &Metric) -> Json {
     json!({
         "name": metric.name,
         "type": metric.ty.to_string(),
         "unit": metric.unit,
         "class": metric.class.to_string(),
+        "label": schema.label(metric).to_string(),
         "series": metric.series,
         "when": metric.when,
         "about": metric.about,
@@ -222,7 +223,7 @@ fn page(schema: &Schema) -> Vec<String> {
     lines.extend(wrapped(&schema.about, WIDTH, ""));
     section(&mut lines, "Parameters", schema.params.iter().map(param_row).collect());
     section(&mut lines, "Presets, for --preset", schema.presets.iter().map(preset_row).collect());
-    section(&mut lines, "Metrics", schema.metrics.iter().map(metric_row).collect());
+    section(&mut lines, "Metrics", schema.metrics.iter().map(|m| metric_row(schema, m)).collect());
     let panel = |panel: &Panel| vec![panel.name.clone(), panel.shows.clone()];
     section(&mut lines, "Panels", schema.panels.iter().map(panel).collect());
     if let Some(formula) = &schema.formula {
@@ -290,7 +291,7 @@ fn preset_row(preset: &Preset) -> Vec<String> {
     vec![preset.name.clone(), set, preset.about.clone()]
 }
 
-fn metric_row(metric: &Metric) -> Vec<String> {
+fn metric_row(schema: &Schema, metric: &Metric) -> Vec<String> {
     let kind = if metric.series { format!("{} series", metric.ty) } else { metric.ty.to_string() };
     let about = match &metric.when {
         Some(when) => format!("{} [when {when}]", metric.about),
@@ -301,6 +302,7 @@ fn metric_row(metric: &Metric) -> Vec<String> {
         kind,
         metric.unit.as_deref().unwrap_or("").to_owned(),
         metric.class.to_string(),
+        schema.label(metric).to_string(),
         about,
     ]
 }
@@ -357,9 +359,10 @@ fn metric_rows(schema: &Schema, data: &RunData) -> Vec<Vec<String>> {
         .into_iter()
         .filter_map(|name| {
             let value = cell(&metrics.get(name)?.to_string(), MAX_VALUE);
-            let unit =
-                schema.metric(name).iter().flat_map(|metric| &metric.unit).cloned().collect();
-            Some(vec![name.to_owned(), value, unit, remark(data, name)])
+            let metric = schema.metric(name);
+            let unit = metric.iter().flat_map(|metric| &metric.unit).cloned().collect();
+            let label = metric.map_or_else(String::new, |one| schema.label(one).to_string());
+            Some(vec![name.to_owned(), value, unit, label, remark(data, name)])
         })
         .collect()
 }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use mlsys_lab::Registry;
 use mlsys_lab::report::RunData;
-use mlsys_lesson::{Answer, Lesson, LessonProgress, Progress};
+use mlsys_lab::schema::Label;
+use mlsys_lesson::{Answer, Lesson, LessonProgress, Predict, Progress, label_of};
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::record::{self, RecordedRun, Summary};
 use mlsys_tui::records::{RecallRequest, recall};
@@ -150,7 +151,7 @@ fn lesson_page(
     );
     let nothing = LessonProgress::default();
     let done = progress.lesson(&lesson.front.id).unwrap_or(&nothing);
-    predictions(lesson, done, &mut body);
+    predictions(lesson, done, others.registry, &mut body);
     answers(lesson, done, &mut body);
     checks(lesson, done, &mut body);
     for past in runs {
@@ -175,16 +176,32 @@ fn document(title: &str, body: &str) -> String {
     )
 }
 
-fn predictions(lesson: &Lesson, done: &LessonProgress, body: &mut String) {
+fn outcome_label(lesson: &Lesson, predict: &Predict, registry: &Registry) -> Label {
+    let schema = |id: &str| {
+        let turned = predict.lab.as_ref().filter(|_| id == predict.id);
+        let lab = lesson.lab(turned.map_or(id, |lab| &lab.value))?;
+        Some(registry.find(&lab.kind.value).ok()?.schema())
+    };
+    predict.target.formula().map_or(Label::Computed, |formula| label_of(formula, schema))
+}
+
+fn predictions(
+    lesson: &Lesson,
+    done: &LessonProgress,
+    registry: &'static Registry,
+    body: &mut String,
+) {
     let rows = lesson.predictions().map(|predict| {
         let text = |answer: Option<&Answer>| answer.map_or_else(String::new, words);
         vec![
             predict.prompt.clone(),
             text(done.predictions.get(&predict.id)),
-            text(done.outcomes.get(&predict.id)),
+            done.outcomes.get(&predict.id).map_or_else(String::new, |outcome| {
+                format!("{} {}", outcome_label(lesson, predict, registry), words(outcome))
+            }),
         ]
     });
-    section("Predictions", &["Asked", "Predicted", "Measured"], rows.collect(), body);
+    section("Predictions", &["Asked", "Predicted", "Outcome"], rows.collect(), body);
 }
 
 fn answers(lesson: &Lesson, done: &LessonProgress, body: &mut String) {
@@ -249,7 +266,7 @@ fn run_section(past: &RecordedRun, others: &Others<'_>, body: &mut String) {
             vec![change.step.to_string(), change.name.clone(), change.value.to_string()]
         });
     section("Knobs turned", &["Step", "Parameter", "Value"], changes.collect(), body);
-    let mut metrics = metric_rows(past);
+    let mut metrics = metric_rows(past, others.registry);
     if metrics.len() > 1 {
         let head = metrics.remove(0);
         let head: Vec<&str> = head.iter().map(String::as_str).collect();

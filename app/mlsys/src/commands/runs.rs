@@ -3,11 +3,13 @@
 mod compare;
 pub mod export;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::report::Series;
+use mlsys_lab::schema::Label;
 use mlsys_lab::value::number;
 use mlsys_lab::{Registry, output};
 use mlsys_run::console::{Console, harmless};
@@ -24,7 +26,9 @@ pub fn run(asked: &cli::Runs, context: &mut Context<'_>) -> Result<Exit, Failure
     let console = &mut *context.console;
     match asked {
         cli::Runs::List(options) => list(&runs, options, context.registry, console),
-        cli::Runs::Show { run, listing } => show(&past(&runs, run, console)?, *listing, console),
+        cli::Runs::Show { run, listing } => {
+            show(&past(&runs, run, console)?, *listing, context.registry, console)
+        }
         cli::Runs::Compare { runs: names, listing } => {
             let mut compared = Vec::new();
             for name in names {
@@ -147,9 +151,14 @@ fn row(summary: &Summary) -> Vec<String> {
     ]
 }
 
-pub fn show(past: &RecordedRun, listing: Listing, console: &mut Console) -> Result<Exit, Failure> {
+pub fn show(
+    past: &RecordedRun,
+    listing: Listing,
+    registry: &Registry,
+    console: &mut Console,
+) -> Result<Exit, Failure> {
     if listing.json {
-        console.line(shown(past))?;
+        console.line(shown(past, registry))?;
         return Ok(Exit::Passed);
     }
     let mut lines = aligned(&facts(past));
@@ -160,7 +169,7 @@ pub fn show(past: &RecordedRun, listing: Listing, console: &mut Console) -> Resu
         let rows = params.into_iter().map(|(name, value)| vec![format!("  {name}"), value]);
         lines.extend(aligned(&rows.collect::<Vec<_>>()));
     }
-    let metrics = metrics(past);
+    let metrics = metrics(past, registry);
     if metrics.len() > 1 {
         lines.push(String::new());
         lines.extend(aligned(&metrics));
@@ -211,7 +220,7 @@ fn state(standing: &RunStatus) -> String {
     }
 }
 
-fn shown(past: &RecordedRun) -> Json {
+fn shown(past: &RecordedRun, registry: &Registry) -> Json {
     let mut shown = object(&past.summary);
     let metrics: Map<String, Json> = past
         .data
@@ -238,6 +247,8 @@ fn shown(past: &RecordedRun) -> Json {
     shown["about"] = past.summary.about.clone();
     shown["step"] = json!(past.data.step);
     shown["metrics"] = Json::Object(metrics);
+    let labels = labels(past, registry).into_iter();
+    shown["labels"] = labels.map(|(name, label)| (name.to_owned(), json!(label.name()))).collect();
     shown["series"] = Json::Object(series);
     shown["notices"] = json!(past.data.notices);
     shown["diverged"] = past
@@ -249,12 +260,21 @@ fn shown(past: &RecordedRun) -> Json {
     shown
 }
 
+/// Where each metric's value comes from, as the schema of its lab says here.
+fn labels<'a>(past: &'a RecordedRun, registry: &Registry) -> BTreeMap<&'a str, Label> {
+    let Ok(lab) = registry.find(past.summary.lab()) else { return BTreeMap::new() };
+    let label = |name| Some((name, lab.schema().label(lab.schema().metric(name)?)));
+    past.data.metrics().into_keys().filter_map(label).collect()
+}
+
 /// A header, then a row for each metric: last, least, most and how many values.
-pub fn metrics(past: &RecordedRun) -> Vec<Vec<String>> {
-    let header = ["Metric", "last", "min", "max", "values"];
+pub fn metrics(past: &RecordedRun, registry: &Registry) -> Vec<Vec<String>> {
+    let header = ["Metric", "label", "last", "min", "max", "values"];
+    let labels = labels(past, registry);
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     for (name, value) in past.data.metrics() {
-        let mut row = vec![cell(name, 60), cell(&value.to_string(), 60)];
+        let label = labels.get(name).map_or("", |label| label.name()).to_owned();
+        let mut row = vec![cell(name, 60), label, cell(&value.to_string(), 60)];
         if let Some(series) = past.data.series.get(name) {
             let (least, most) = ends(series);
             let text = |x: Option<f64>| x.map_or_else(String::new, number);

@@ -6,6 +6,8 @@
 use std::time::Duration;
 
 use mlsys_lab::output;
+use mlsys_lab::schema::Label;
+use mlsys_lab::value::Value;
 use mlsys_run::results::{Count, Item, Kind, LessonResult, Results, Verdict};
 use mlsys_view::xml::Element;
 use serde_json::{Value as Json, json};
@@ -123,9 +125,14 @@ fn item_json(item: &Item) -> Json {
             object["metrics"] =
                 metrics.iter().map(|(name, value)| (name.clone(), output::value(value))).collect();
         }
-        Kind::Predict { theory, target } => {
-            object["theory"] = theory.as_ref().map_or(Json::Null, output::value);
-            object["measured"] = target.as_ref().map_or(Json::Null, output::value);
+        Kind::Predict { theory, target, .. } => {
+            let labelled = |one: &Option<(Label, Value)>| {
+                one.as_ref().map_or(Json::Null, |(label, value)| {
+                    json!({ "label": label.to_string(), "value": output::value(value) })
+                })
+            };
+            object["theory"] = labelled(theory);
+            object["target"] = labelled(target);
         }
         Kind::Check { class } => object["class"] = json!(class.to_string()),
         Kind::Question { points, earned } => {

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use mlsys_expr::{Env, EvalError, Expr, Value as Known, evaluate};
 use mlsys_lab::Registry;
-use mlsys_lab::schema::Class;
+use mlsys_lab::schema::{Class, Label};
 use mlsys_lab::value::Value;
 use mlsys_lesson::{
     Answer, Answers, Check, CheckOutcome, DeviceFacts, Diagnostic, Formula, Grader, Lesson,
-    Predict, Question, Target, Verdict as Graded,
+    LessonEnv, Predict, Question, Target, Verdict as Graded,
 };
 use mlsys_run::results::{Item, Kind, Verdict};
 
@@ -222,13 +222,15 @@ fn question_item(
     }
 }
 
-/// The measured and the theoretical value of a prediction.
-pub fn predict_item(lesson: &Lesson, predict: &Predict, env: &dyn Env) -> Item {
+/// What a prediction is held against.
+pub fn predict_item(lesson: &Lesson, predict: &Predict, env: &LessonEnv<'_>) -> Item {
     let target = match &predict.target {
         Target::Metric(formula) | Target::Answer(formula) => value(formula, env),
         Target::Choice(text) => Ok(Value::Text(text.clone())),
     };
-    let theory = predict.theory.as_ref().map(|formula| value(formula, env)).transpose();
+    let theory = predict.theory.as_ref();
+    let theory = theory.map(|theory| Ok((theory.label, value(&theory.formula, env)?))).transpose();
+    let label = predict.target.formula().map_or(Label::Computed, |formula| env.label(formula));
     let outcomes = predict.outcomes.iter().map(|outcome| value(&outcome.when, env));
     let outcomes: Result<Vec<Value>, EvalError> = outcomes.collect();
     let verdict = match (&target, &theory, &outcomes) {
@@ -243,7 +245,11 @@ pub fn predict_item(lesson: &Lesson, predict: &Predict, env: &dyn Env) -> Item {
         about: predict.prompt.clone(),
         line: lesson.source.line(predict.place.start),
         why: None,
-        kind: Kind::Predict { theory: theory.ok().flatten(), target: target.ok() },
+        kind: Kind::Predict {
+            directive: predict.directive(),
+            theory: theory.ok().flatten(),
+            target: target.ok().map(|value| (label, value)),
+        },
         verdict,
         elapsed: Duration::ZERO,
     }

@@ -25,6 +25,7 @@ use super::Request;
 use crate::context::Context;
 
 pub struct Plan<'a> {
+    /// The lab's, or that of a try, which is the run of its lab with knobs turned.
     pub id: &'a str,
     pub lab: &'static dyn Lab,
     pub params: Params,
@@ -58,7 +59,8 @@ pub fn plan_lesson<'a>(
     request: &Request,
     context: &Context<'_>,
 ) -> Result<Vec<Plan<'a>>, Failure> {
-    let planned = lesson.labs().map(|directive| plan_lab(lesson, directive, request, context));
+    let planned =
+        lesson.labs().map(|directive| plan_lab(lesson, &directive.id, directive, request, context));
     let mut plans: Vec<Plan<'a>> = planned.collect::<Result<_, Failure>>()?;
     let all: Vec<Earlier> = plans.iter().map(Plan::for_later).collect();
     for (index, plan) in plans.iter_mut().enumerate() {
@@ -71,12 +73,21 @@ pub fn plan_lesson<'a>(
             ..Sources::new(context.registry)
         };
     }
+    for attempt in lesson.predictions() {
+        let Some(directive) = lesson.turned(attempt) else { continue };
+        let mut plan = plan_lab(lesson, &attempt.id, &directive, request, context)?;
+        if let Some(own) = plans.iter().find(|own| own.id == directive.id) {
+            plan.sources = own.sources.clone();
+        }
+        plans.push(plan);
+    }
     Ok(plans)
 }
 
 fn plan_lab<'a>(
     lesson: &Lesson,
-    directive: &'a LabDirective,
+    id: &'a str,
+    directive: &LabDirective,
     request: &Request,
     context: &Context<'_>,
 ) -> Result<Plan<'a>, Failure> {
@@ -100,7 +111,15 @@ fn plan_lab<'a>(
     } else {
         Place::Anywhere
     };
-    Ok(Plan { id: &directive.id, lab, params, place, sources: Sources::new(context.registry) })
+    Ok(Plan { id, lab, params, place, sources: Sources::new(context.registry) })
+}
+
+/// The labs as the lesson has them, without those of tries.
+pub fn of_labs<'p, 'a>(
+    lesson: &'p Lesson,
+    plans: &'p [Plan<'a>],
+) -> impl Iterator<Item = &'p Plan<'a>> {
+    plans.iter().filter(|plan| lesson.lab(plan.id).is_some())
 }
 
 /// A lesson's settings under a `--seed`, which is stronger than a seed that the lesson sets.

@@ -64,7 +64,7 @@ fn a_whole_lesson_is_worked_through_from_a_pipe() {
     ended.printed(&[
         "\nHint 1 of ",
         "Prediction 1 of 2 (a number).",
-        "You said 0.75; the run gave",
+        "You said 0.75; measured",
         "run finished: 400 steps",
         "loss-curve: loss went from",
         "The lesson ends here.",

@@ -38,7 +38,13 @@ impl Card<'_> {
             Some(_) => "before the run".to_owned(),
             None => "before you read on".to_owned(),
         };
-        self.head("PREDICT", about, if locked { "" } else { "enter: your guess" });
+        let (word, about) = match predict.turned_text() {
+            None => ("PREDICT", about),
+            Some(turned) if locked => ("TRY", format!("{about}; {turned}")),
+            Some(turned) if made.is_some() => ("TRY", format!("now turn {turned}")),
+            Some(turned) => ("TRY", format!("guess, then turn {turned}")),
+        };
+        self.head(word, about, if locked { "" } else { "enter: your guess" });
         self.prose(&predict.prompt);
         let how = match &predict.kind {
             PredictKind::Numeric { unit } => {

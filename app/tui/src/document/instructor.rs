@@ -121,7 +121,7 @@ pub(super) fn predict(predict: &Predict, env: &dyn Env) -> Vec<Remark> {
     };
     let mut remarks = vec![remark("held against", held)];
     let theory = predict.theory.iter();
-    remarks.extend(theory.map(|formula| remark("theory", number(formula, env))));
+    remarks.extend(theory.map(|one| remark(one.label.to_string(), number(&one.formula, env))));
     let outcomes = predict.outcomes.iter();
     remarks.extend(
         outcomes.map(|one| remark(format!("said if {}", one.when.source), one.say.clone())),

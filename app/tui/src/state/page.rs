@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mlsys_lab::Registry;
+use mlsys_lab::report::RunData;
 use mlsys_lesson::{Answer, Block, Event, Lesson, Predict, Question};
 use mlsys_run::glossary::Glossary;
 use mlsys_run::settings;
@@ -36,6 +37,8 @@ pub struct Page {
     pub trials: BTreeMap<String, KernelTests>,
     pub answers: BTreeMap<String, Answered>,
     pub predictions: BTreeMap<String, Prediction>,
+    /// The runs with knobs turned as tries say.
+    pub tried: BTreeMap<String, RunData>,
     pub hints: BTreeMap<String, usize>,
     pub checks: BTreeMap<String, CheckState>,
     pub telling: Telling,
@@ -135,6 +138,7 @@ impl Page {
             trials: BTreeMap::new(),
             answers: BTreeMap::new(),
             predictions: BTreeMap::new(),
+            tried: BTreeMap::new(),
             hints: BTreeMap::new(),
             checks: BTreeMap::new(),
             telling: Telling::Drawn,
@@ -180,11 +184,17 @@ impl Page {
     /// The first prediction not made and question not answered rightly, as an index into the blocks.
     pub fn first_open(&self) -> Option<usize> {
         let is_open = |block: &Block| match block {
-            Block::Predict(predict) => !self.predictions.contains_key(&predict.id),
+            Block::Predict(predict) => !self.is_made(predict),
             Block::Question(question) => !self.is_done(question),
             Block::Prose(_) | Block::Lab(_) | Block::Check(_) | Block::Notes(_) => false,
         };
         self.lesson.blocks.iter().position(is_open)
+    }
+
+    /// Whether a prediction is made, and in a try its knob turned.
+    pub fn is_made(&self, predict: &Predict) -> bool {
+        let made = self.predictions.get(&predict.id);
+        made.is_some_and(|made| made.locked || predict.turn.is_none())
     }
 
     /// Whether a question is answered rightly, as far as that is known here.
@@ -197,13 +207,18 @@ impl Page {
     pub fn summary(&self) -> String {
         let lesson = &self.lesson;
         let done = lesson.questions().filter(|question| self.is_done(question)).count();
-        let made = lesson.predictions().filter(|one| self.predictions.contains_key(&one.id));
+        let made = |tries: bool| {
+            let kind = || lesson.predictions().filter(move |one| one.turn.is_some() == tries);
+            (kind().filter(|one| self.is_made(one)).count(), kind().count())
+        };
+        let (predictions, tries) = (made(false), made(true));
         let count = |done: usize, all: usize, what: &str| {
             (all > 0).then(|| format!("{done} of {all} {what}"))
         };
         let parts = [
             count(done, lesson.questions().count(), "questions right"),
-            count(made.count(), lesson.predictions().count(), "predictions made"),
+            count(predictions.0, predictions.1, "predictions made"),
+            count(tries.0, tries.1, "tries done"),
             count(self.passed_checks().count(), lesson.checks().count(), "checks hold"),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -212,7 +227,7 @@ impl Page {
     /// Whether something is still to be done at the marked block.
     pub fn is_marked_open(&self) -> bool {
         match self.marked_block() {
-            Some(Block::Predict(predict)) => !self.predictions.contains_key(&predict.id),
+            Some(Block::Predict(predict)) => !self.is_made(predict),
             Some(Block::Question(question)) => !self.answers.contains_key(&question.id),
             Some(Block::Lab(lab)) => {
                 let mut labs = self.labs.iter();
@@ -271,8 +286,9 @@ impl Page {
         }
     }
 
+    /// The predictions that a run with the lesson's values reveals; a try waits for its own.
     pub fn predictions_of<'a>(&'a self, lab: &'a str) -> impl Iterator<Item = &'a Predict> {
-        let all = self.lesson.predictions();
+        let all = self.lesson.predictions().filter(|predict| predict.turn.is_none());
         all.filter(move |predict| self.lesson.labs_of(predict).contains(&lab))
     }
 
@@ -285,6 +301,34 @@ impl Page {
                 events.push(Event::PredictionLocked {
                     lesson: self.lesson.front.id.clone(),
                     prediction: id,
+                    given: made.given.clone(),
+                });
+            }
+        }
+        events
+    }
+
+    /// Takes the last run of a lab for the tries that are guessed and whose knobs it had turned; each guess then stands.
+    pub fn take_tries(&mut self, place: usize) -> Vec<Event> {
+        let Some(lab) = self.labs.get(place) else { return Vec::new() };
+        let is_over = matches!(lab.run.state, RunStatus::Finished | RunStatus::Diverged(_));
+        if !is_over || lab.run.replay.is_some() || lab.own_kernel.is_some() {
+            return Vec::new();
+        }
+        let lesson = self.lesson.clone();
+        let mut events = Vec::new();
+        for attempt in lesson.predictions() {
+            let is_own = attempt.lab.as_ref().is_some_and(|own| own.value == lab.id);
+            let Some(turn) = attempt.turn.as_ref().filter(|_| is_own) else { continue };
+            let Some(made) = self.predictions.get_mut(&attempt.id) else { continue };
+            if !lab.has_run_with(turn) {
+                continue;
+            }
+            self.tried.insert(attempt.id.clone(), lab.run.data.clone());
+            if !std::mem::replace(&mut made.locked, true) {
+                events.push(Event::PredictionLocked {
+                    lesson: lesson.front.id.clone(),
+                    prediction: attempt.id.clone(),
                     given: made.given.clone(),
                 });
             }

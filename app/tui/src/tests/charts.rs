@@ -55,13 +55,13 @@ fn charts_share_one_cursor() {
 
 #[test]
 fn zoom_goes_about_the_cursor_and_back_to_all() {
-    Bench::at_chart((120, 40)).follow(&[
+    Bench::at_chart((126, 40)).follow(&[
         ("+", "newest 200 steps"),
-        ("g", "steps 1 to 200"),
-        ("+", "steps 1 to 100"),
-        ("«key >»", "steps 25 to 124"),
-        ("«key <»«key <»", "steps 1 to 100"),
-        ("w", "loss went from 0.6913 nats at step 1 to | Shown: steps 1 to 100."),
+        ("g", "steps 1-200"),
+        ("+", "steps 1-100"),
+        ("«key >»", "steps 25-124"),
+        ("«key <»«key <»", "steps 1-100"),
+        ("w", "loss went from 0.6913 nats at step 1 to | Shown: steps 1-100."),
         ("w0", "no: to 100"),
         ("0", "newest 100 steps"),
         ("--", "no: newest"),
@@ -76,7 +76,7 @@ fn a_chart_that_follows_goes_along_with_the_run() {
         (" «losses 1 150»", "newest 100 steps | loss 0.004667 nats"),
         ("«losses 151 170»", "loss 0.004118 nats"),
         // A step out of sight brings the window back to it; later steps lead to the newest again.
-        ("g", "steps 1 to 100"),
+        ("g", "steps 1-100"),
         (&"«key >»".repeat(20), "newest 100 steps"),
     ]);
 }

@@ -81,7 +81,7 @@ fn clicks_move_the_chart_cursor() {
     let right = press(Gesture::Drag, 110).unwrap();
     assert!(left < right && right <= 400, "{left} {right}");
     assert_eq!(bench.app.place(), Place::Picture);
-    bench.shows(&format!("at step {right}"));
+    bench.shows(&format!("step {right}"));
 }
 
 #[test]

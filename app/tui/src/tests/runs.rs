@@ -17,7 +17,7 @@ fn predictions_lock_when_the_run_starts() {
         (" ", "predict first | does no: Start"),
         ("\n0.6\n", "your guess: 0.6"),
         (" ", "does: lab: \"run\" | does: PredictionLocked"),
-        ("«trained»", "You said 0.6; the run gave 1 | Adam finds it."),
+        ("«trained»", "You said 0.6; measured 1 | Adam finds it."),
         ("\n", "this prediction stands"),
     ]);
     // A run without a prediction takes a second space.
@@ -159,6 +159,35 @@ fn known_answers_are_compared_at_once() {
     bench.end(Outcome::Finished);
     bench
         .follow(&[("", "the answer is \"tiles\" | At most all. | 13% more. | no: More than all.")]);
+}
+
+#[test]
+fn a_try_is_compared_once_its_knob_is_turned() {
+    const LESSON: &str = "+++\nformat = 1\nid = \"gpu/tries\"\ntitle = \"Tries\"\nminutes = 5\n+++\n# Tries\n\n\
+        ```{lab} occ\nkind = \"occupancy\"\n[knob.threads_per_block]\nvalues = [256, 512, 1024]\n```\n\n\
+        ```{try} more\nlab = \"occ\"\nset = { threads_per_block = 512 }\ntype = \"numeric\"\n\
+        prompt = \"What is it then?\"\nmetric = \"more.occupancy\"\nexplain = \"So it is.\"\n```\n";
+    let (mut bench, _) = Bench::opening((120, 40), LESSON);
+    let answers = |bench: &mut Bench, occupancy: f64| {
+        bench.report(vec![Report::Scalar { name: "occupancy".into(), value: occupancy.into() }], 1);
+        bench.end(Outcome::Finished);
+    };
+    answers(&mut bench, 1.0);
+    bench.follow(&[
+        ("n", "TRY guess, then turn occ: threads_per_block = | no: So it is."),
+        ("\n0.5\n", "now turn occ: threads_per_block = 512 | no: So it is. | does: PredictionMade"),
+    ]);
+    // A knob turned past the value is another experiment.
+    for (keys, occupancy, told) in [("\t>>", 0.25, false), ("<", 0.5, true)] {
+        bench.keys(keys);
+        answers(&mut bench, occupancy);
+        let page = bench.app.page.as_ref().unwrap();
+        assert_eq!(page.predictions["more"].comparison.is_some(), told, "{keys}");
+        assert_eq!(page.first_open().is_none(), told);
+    }
+    let made = &bench.app.page.as_ref().unwrap().predictions["more"];
+    let said = made.comparison.as_deref();
+    assert_eq!(said, Some("You said 0.5; computed 0.5; exactly right."));
 }
 
 #[test]

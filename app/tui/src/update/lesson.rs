@@ -224,7 +224,13 @@ impl App {
         let Some(page) = self.page.as_mut() else { return Ok(()) };
         let event = page.submit(block, text, self.registry)?;
         page.entry = None;
+        let (block, lab) = (page.lesson.blocks.get(block), page.current);
+        let is_try = block.and_then(Block::as_predict).is_some_and(|one| one.turn.is_some());
         self.save(event);
+        if is_try {
+            // The knobs may have been turned before the guess was made.
+            self.judge_tries(lab);
+        }
         Ok(())
     }
 

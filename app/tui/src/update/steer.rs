@@ -205,6 +205,25 @@ impl App {
         if counts {
             self.judge_run(active.lab);
         }
+        self.judge_tries(active.lab);
+    }
+
+    /// Tries compared with the lab's last run, if that had the knobs turned as they say.
+    pub(super) fn judge_tries(&mut self, place: usize) {
+        let Some(page) = self.page.as_mut() else { return };
+        let mut events = page.take_tries(place);
+        if page.tried.is_empty() {
+            return;
+        }
+        let machine = self.hardware.machine();
+        page.judge(machine);
+        events.extend(told_first(page, machine, &self.course.progress));
+        if page.marked_block().is_some_and(|block| block.as_predict().is_some()) {
+            self.keep_marked_in_view();
+        }
+        for event in events {
+            self.save(event);
+        }
     }
 
     /// Predictions compared and checks decided on a run with the lesson's own values, which has just ended.

@@ -41,16 +41,20 @@ pub fn csv(scene: &Scene<'_>) -> Result<String, Nothing> {
 
 /// One line a step, one column a metric; `NaN` where a value was not finite. Earlier runs have columns of their own.
 fn series(lines: &mut Lines, scene: &Scene<'_>, names: &[&str]) {
-    let unit = |name: &str| metrics::unit(scene.schema, name).unwrap_or("");
+    let titled = |name: &str| {
+        let title = titled(name, metrics::unit(scene.schema, name).unwrap_or(""));
+        metrics::label_of(scene.schema, name)
+            .map_or(title.clone(), |label| format!("{title} {label}"))
+    };
     let mut titles = vec!["step".to_owned()];
     let mut columns: Vec<(&RunData, &str)> = Vec::new();
     for name in names {
-        titles.push(titled(name, unit(name)));
+        titles.push(titled(name));
         columns.push((scene.data, name));
     }
     for run in scene.earlier {
         for name in metrics::expand(&scene.panel.metrics, &run.data) {
-            titles.push(format!("{} of {}", titled(name, unit(name)), run.label));
+            titles.push(format!("{} of {}", titled(name), run.label));
             columns.push((&run.data, name));
         }
     }
@@ -85,11 +89,13 @@ fn series(lines: &mut Lines, scene: &Scene<'_>, names: &[&str]) {
 }
 
 fn values(lines: &mut Lines, scene: &Scene<'_>) {
-    lines.line(["metric", "value", "unit"]);
+    let label =
+        |name| metrics::label_of(scene.schema, name).map_or_else(String::new, |l| l.to_string());
+    lines.line(["metric", "value", "unit", "label"]);
     for name in metrics::expand(&scene.panel.metrics, scene.data) {
         let value = scene.data.metric(name).filter(|_| !metrics::is_broken(scene.data, name));
         let value = value.map_or(String::new(), |value| exact(&value));
         let unit = metrics::unit(scene.schema, name).unwrap_or("");
-        lines.line([name, &value, unit]);
+        lines.line([name, &value, unit, &label(name)]);
     }
 }

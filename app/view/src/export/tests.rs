@@ -109,7 +109,12 @@ fn series_stand_side_by_side_and_read_back() {
     assert_eq!(
         rows,
         [
-            ["step", "loss (nats)", "validation_loss (nats)", "loss_floor (nats)"],
+            [
+                "step",
+                "loss (nats) computed",
+                "validation_loss (nats) computed",
+                "loss_floor (nats) modelled"
+            ],
             ["1", "0.30000000000000004", "2", "0.5"],
             ["2", "NaN", "", "0.5"],
             ["3", "1e-9", "-1e300", "0.5"],
@@ -122,7 +127,7 @@ fn series_stand_side_by_side_and_read_back() {
     let figure = Scene { earlier: &before, view: &view, ..figure };
     let rows = parsed(&csv(&figure).unwrap());
     assert_eq!(rows.len(), 2);
-    assert_eq!(rows[0][4], "loss (nats) of run 1, slow");
+    assert_eq!(rows[0][4], "loss (nats) computed of run 1, slow");
 }
 
 #[test]
@@ -149,7 +154,7 @@ fn pictures_are_values_by_their_kind() {
             "0|40|0|0|0|0|1|0|0|0|0",
             11,
         ),
-        ("numbers", "metric|value|unit", "loss|0.0582", 7),
+        ("numbers", "metric|value|unit|label", "loss|0.0582", 7),
         ("text", "text", "the quick brown fox jumps over the lazy dog", 4),
     ] {
         let found = first(panel);

@@ -102,7 +102,7 @@ pub(super) fn facts(scene: &Scene<'_>, look: &Look) -> Vec<String> {
         }
     }
     match cursor {
-        Some(step) => facts.push(format!("at step {step}")),
+        Some(step) => facts.push(format!("step {step}")),
         // The newest steps end at the one that the value is from.
         None if step > 0 && !matches!(window, Window::Newest(_)) => {
             facts.push(format!("step {step}"));

@@ -205,7 +205,7 @@ impl Window {
         match self {
             Self::All => None,
             Self::Newest(_) => Some(format!("newest {} steps", (to - from).saturating_add(1))),
-            Self::Between(..) => Some(format!("steps {from} to {to}")),
+            Self::Between(..) => Some(format!("steps {from}-{to}")),
         }
     }
 

@@ -1,9 +1,11 @@
 //! Answers that are numbers, or expressions that come to one.
 
 use mlsys_expr::{Env, EvalError, Value, evaluate};
+use mlsys_lab::schema::Label;
 use mlsys_lab::value::number;
 
 use crate::check::{error_text, shown};
+use crate::env::LessonEnv;
 use crate::grade::answer::{Answer, Judgement, same};
 use crate::grade::mistake;
 use crate::grade::quantity::{self, ReadNumberError, Written};
@@ -140,19 +142,26 @@ impl Predict {
     ///
     /// # Errors
     /// A prediction that is none, or a measurement that is not there.
-    pub fn compare(&self, given: &Answer, env: &dyn Env) -> Result<Comparison, PredictionError> {
+    pub fn compare(
+        &self,
+        given: &Answer,
+        env: &LessonEnv<'_>,
+    ) -> Result<Comparison, PredictionError> {
         let predicted = self.read(given)?;
-        let (actual, source) = match &self.target {
-            Target::Metric(formula) => (known(formula, env)?, "the run gave"),
-            Target::Answer(formula) => (known(formula, env)?, "the answer is"),
-            Target::Choice(text) => (Value::Text(text.clone()), "the answer is"),
+        let actual = match &self.target {
+            Target::Metric(formula) | Target::Answer(formula) => known(formula, env)?,
+            Target::Choice(text) => Value::Text(text.clone()),
+        };
+        let source = match self.target.formula().map(|formula| env.label(formula)) {
+            Some(label) => label.to_string(),
+            None => "the answer is".to_owned(),
         };
         let unit = match &self.kind {
             PredictKind::Numeric { unit } => unit.as_deref(),
             PredictKind::Choice { .. } => None,
         };
         // Theory is a bonus: without a value it is left out.
-        let theory = self.theory.as_ref().and_then(|formula| value(formula, env).ok());
+        let theory = self.theory.as_ref().and_then(|theory| value(&theory.formula, env).ok());
         let in_words = |value: &Value| match (value, unit) {
             (Value::Number(x), Some(unit)) => format!("{} {unit}", number(*x)),
             (Value::Text(text), _) => shown(&Value::Text(self.label(text).to_owned())),
@@ -169,8 +178,10 @@ impl Predict {
         };
         let theory = theory.as_ref().map(in_words);
         let (predicted, actual) = (in_words(&predicted), in_words(&actual));
-        let says =
-            theory.as_ref().map_or_else(String::new, |theory| format!("; theory says {theory}"));
+        let says = theory.as_ref().map_or_else(String::new, |theory| {
+            let label = self.theory.as_ref().map_or(Label::Computed, |theory| theory.label);
+            format!("; {label} {theory}")
+        });
         Ok(Comparison {
             statement: format!("You said {predicted}; {source} {actual}{says}; {verdict}."),
             predicted,

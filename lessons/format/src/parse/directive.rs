@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use mlsys_lab::nearest::nearest;
-use mlsys_lab::schema::Class;
+use mlsys_lab::schema::{Class, Label};
 
 use crate::diagnostic::{Code, Located, Place, Problems, Source, shortened};
 use crate::model::{
     Block, Check, DeviceName, Goal, Knob, LabDirective, Notes, Outcome, PanelRef, Predict,
-    PredictKind, Prose, Target,
+    PredictKind, Prose, Target, Theory,
 };
 use crate::parse::characters;
 use crate::parse::fields::Fields;
@@ -19,7 +19,7 @@ use crate::parse::split::Directive;
 /// Most directives in one lesson.
 pub const MAX_DIRECTIVES: usize = 200;
 
-const DIRECTIVES: [&str; 5] = ["lab", "predict", "question", "check", "notes"];
+const DIRECTIVES: [&str; 6] = ["lab", "predict", "try", "question", "check", "notes"];
 
 /// Reads the directives of one file, watching over their ids and their number.
 #[derive(Default)]
@@ -47,7 +47,7 @@ impl Directives {
         let name = &fence.name;
         let block = match name.value.as_str() {
             "notes" => return Some(notes(fence, problems)),
-            "lab" | "predict" | "question" | "check" => {
+            "lab" | "predict" | "try" | "question" | "check" => {
                 let is_named = self.has_own_id(fence, problems);
                 // A directive without a usable id is read for its errors alone.
                 block(fence, problems).filter(|_| is_named)
@@ -115,6 +115,7 @@ fn block(fence: &Directive, problems: &mut Problems<'_>) -> Option<Block> {
     let block = match name {
         "lab" => lab(id, place, &mut fields).map(Block::Lab),
         "predict" => predict(id, place, &mut fields).map(Block::Predict),
+        "try" => attempt(id, place, &mut fields).map(Block::Predict),
         "question" => question::read(id, place, &mut fields).map(Block::Question),
         _ => check(id, place, &mut fields).map(Block::Check),
     };
@@ -204,7 +205,10 @@ fn predict(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Pred
             (None, None)
         }
     };
+    let label = fields.line("theory_label");
+    let label = label.and_then(|label| one_of(&label, Label::ALL, Label::name, fields));
     let theory = fields.formula("theory");
+    let theory = theory.map(|formula| Theory { formula, label: label.unwrap_or(Label::Computed) });
     let lab = fields.line("lab");
     let outcomes = fields.tables("outcome", |fields| {
         fields.require(&[("when", "when = \"run.accuracy > 0.9\""), ("say", "say = \"...\"")]);
@@ -219,11 +223,21 @@ fn predict(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Pred
         target: metric.or(answer)?,
         theory,
         lab,
+        turn: None,
         outcomes,
         explain: explain.map(|text| text.value),
         wording: BTreeMap::new(),
         place,
     })
+}
+
+/// A prediction about a run with knobs turned: which lab, and what is turned.
+fn attempt(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Predict> {
+    fields.require(&[("lab", "lab = \"run\""), ("set", "set = { learning_rate = 1.0 }")]);
+    let turn = settings(fields);
+    let attempt = predict(id, place, fields)?;
+    attempt.lab.as_ref()?;
+    Some(Predict { turn: Some(turn), ..attempt })
 }
 
 pub(super) fn lab(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<LabDirective> {

@@ -103,7 +103,7 @@ impl Validation<'_> {
             let place = formula.place.within(&formula.source, span);
             match name.split_once('.') {
                 Some(("reference", metric)) => self.metric_name(schema, name, metric, place),
-                Some(_) => self.name(formula, name, span, Some(schema)),
+                Some(_) => self.name(formula, name, span, Some(("answer", schema))),
                 None if known.contains(name) => {}
                 None => {
                     let message =

@@ -106,7 +106,11 @@ impl Validation<'_> {
 }
 
 /// The value a knob starts at, if something gives one, and what that is.
-fn start(param: &Param, lab: &LabDirective, knob: &Knob) -> Option<(Value, &'static str)> {
+pub(super) fn start(
+    param: &Param,
+    lab: &LabDirective,
+    knob: &Knob,
+) -> Option<(Value, &'static str)> {
     let set = lab.set.iter().find(|setting| setting.name == knob.param);
     let own = knob.default.clone().map(|value| (value, "its default"));
     let set = set.map(|setting| (setting.value.clone(), "the value that `set` gives"));

@@ -9,10 +9,10 @@ use crate::model::{Check, Formula};
 use crate::validate::{Validation, suggestion};
 
 impl Validation<'_> {
-    /// Checks every name of an expression; `answer` is the lab that `answer.NAME` refers to.
-    pub(super) fn names(&mut self, formula: &Formula, answer: Option<&Schema>) {
+    /// Checks every name of an expression; `run` is a run besides those of the lesson's labs, under a name of its own.
+    pub(super) fn names(&mut self, formula: &Formula, run: Option<(&str, &Schema)>) {
         for (name, span) in formula.expr.names() {
-            self.name(formula, name.as_str(), span, answer);
+            self.name(formula, name.as_str(), span, run);
         }
         self.series(formula, &formula.expr);
     }
@@ -22,7 +22,7 @@ impl Validation<'_> {
         formula: &Formula,
         name: &str,
         span: Span,
-        answer: Option<&Schema>,
+        run: Option<(&str, &Schema)>,
     ) {
         let place = formula.place.within(&formula.source, span);
         let (stem, metric) = name.split_once('.').unwrap_or((name, ""));
@@ -35,8 +35,8 @@ impl Validation<'_> {
             }
             return;
         }
-        let schema = match answer {
-            Some(schema) if stem == "answer" => schema,
+        let schema = match run {
+            Some((id, schema)) if stem == id => schema,
             Some(_) | None => match self.lesson.lab(stem) {
                 Some(lab) => match self.registry.find(&lab.kind.value) {
                     Ok(lab) => lab.schema(),

@@ -302,7 +302,7 @@ fn the_lesson_to_start_from_is_sound() {
             lesson.questions().count(),
             lesson.checks().count(),
         ];
-        assert_eq!(kinds, [2, 1, 1, 2]);
+        assert_eq!(kinds, [2, 2, 1, 2]);
     }
 }
 

@@ -27,6 +27,7 @@ impl Schema {
         }
         schema.check_presets()?;
         schema.check_attempts()?;
+        schema.check_labels()?;
         Ok(schema)
     }
 

@@ -47,6 +47,7 @@ impl Talk<'_> {
         }
         self.of_page(|page| match &asked {
             Block::Question(question) => say::answered(page, question),
+            Block::Predict(predict) if predict.turn.is_some() => say::prediction(page, predict),
             Block::Predict(_) => vec!["Kept; it stands when the run starts.".to_owned()],
             Block::Lab(_) | Block::Prose(_) | Block::Check(_) | Block::Notes(_) => Vec::new(),
         })?;

@@ -104,7 +104,8 @@ pub fn activities(page: &Page) -> Vec<String> {
                 let spelled = |given| answer::spelled(given, |text| predict.label(text));
                 let made = page.predictions.get(&predict.id).map(|made| spelled(&made.given));
                 let state = made.map_or("not made".to_owned(), |given| format!("you said {given}"));
-                format!("Prediction {}: {state}", predict.id)
+                let word = if predict.turn.is_some() { "Try" } else { "Prediction" };
+                format!("{word} {}: {state}", predict.id)
             }
             Some(Block::Question(question)) => {
                 let state = match page.answers.get(&question.id) {
@@ -144,7 +145,10 @@ pub(super) fn prediction(page: &Page, predict: &Predict) -> Vec<String> {
         PredictKind::Numeric { unit: None } => ("a number".to_owned(), how),
         PredictKind::Choice { .. } => ("choice".to_owned(), "Type a letter."),
     };
-    let mut lines = vec![format!("Prediction {place} of {all} ({kind}).")];
+    let mut lines = vec![match predict.turned_text() {
+        None => format!("Prediction {place} of {all} ({kind})."),
+        Some(turned) => format!("Try ({kind}): guess, then turn {turned}."),
+    }];
     lines.extend(markdown(&predict.prompt));
     if let PredictKind::Choice { choices } = &predict.kind {
         lines.extend(options(&answer::choices(predict, choices)));
@@ -153,6 +157,9 @@ pub(super) fn prediction(page: &Page, predict: &Predict) -> Vec<String> {
         Some(made) => {
             let given = answer::spelled(&made.given, |text| predict.label(text));
             lines.extend(sentence(&format!("You said: {given}.")));
+            if !made.locked && predict.turn.is_some() {
+                lines.push("Now set the knob and run the lab.".to_owned());
+            }
             if made.locked && !page.lesson.labs_of(predict).is_empty() {
                 lines.push("It stands: its run has started.".to_owned());
             }

@@ -4,6 +4,7 @@ use mlsys_lab::Schema;
 use mlsys_lab::params::{Given, ParamError, Params};
 use mlsys_lab::schema::{Param, Type};
 use mlsys_lab::value::{Value, number, significant};
+use mlsys_lesson::Setting;
 
 use crate::state::lab::LabState;
 
@@ -108,6 +109,24 @@ impl Knob {
 }
 
 impl LabState {
+    /// Whether the last run had these knobs turned, and all others where the lesson has them.
+    ///
+    /// A knob that takes effect while a run goes on counts as it stands at the end.
+    pub fn has_run_with(&self, turn: &[Setting]) -> bool {
+        self.controls.knobs.iter().all(|knob| {
+            let begun = self.run.begun_with.iter().find(|(name, _)| *name == knob.name);
+            let (_, now) = knob.named_value();
+            let value = match begun {
+                Some((_, begun)) if !knob.param.live => begun,
+                Some(_) | None => &now,
+            };
+            match turn.iter().find(|setting| setting.name == knob.name) {
+                Some(setting) => is_same(&setting.value, value),
+                None => knob.initial.as_ref().is_none_or(|initial| is_same(initial, value)),
+            }
+        })
+    }
+
     /// Gives a knob a value; a table and the knobs of its entries stay one.
     pub fn give(&mut self, place: usize, value: Option<Value>) {
         let Some(knob) = self.controls.knobs.get_mut(place) else { return };
@@ -285,6 +304,11 @@ impl History {
     pub fn can_redo(&self) -> bool {
         !self.undone.is_empty()
     }
+}
+
+/// Whether two values are equal, whole numbers and others alike.
+fn is_same(a: &Value, b: &Value) -> bool {
+    a == b || a.as_f64().is_some_and(|x| b.as_f64() == Some(x))
 }
 
 #[cfg(test)]

@@ -92,9 +92,12 @@ fn headline(lab: &LabState, app: &App) -> Option<String> {
     let headline = lab.schema.headline.as_ref()?;
     let value = lab.shown().metric(&headline.metric)?;
     // No list fits into a line.
-    let is_one = !matches!(value, Value::Array(_) | Value::Table(_));
-    is_one
-        .then(|| format!("{} {}", headline.label, shown_value(lab, &headline.metric, &value, app)))
+    if matches!(value, Value::Array(_) | Value::Table(_)) {
+        return None;
+    }
+    let value = shown_value(lab, &headline.metric, &value, app);
+    let label = metrics::label_of(lab.schema, &headline.metric)?;
+    Some(format!("{} {value} {label}", headline.label))
 }
 
 fn shown_value(lab: &LabState, metric: &str, value: &Value, app: &App) -> String {
@@ -119,7 +122,8 @@ fn shown_value(lab: &LabState, metric: &str, value: &Value, app: &App) -> String
 pub fn chosen_metrics(app: &App, lab: &LabState) -> Option<String> {
     let told = lab.metrics.iter().filter_map(|name| {
         let value = lab.shown().metric(name)?;
-        Some(format!("{name} {}", shown_value(lab, name, &value, app)))
+        let label = metrics::label_of(lab.schema, name)?;
+        Some(format!("{name} {} {label}", shown_value(lab, name, &value, app)))
     });
     let told: Vec<String> = told.collect();
     (!told.is_empty()).then(|| told.join(app.glyphs().separator))

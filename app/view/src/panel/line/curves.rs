@@ -268,8 +268,8 @@ fn described(curve: &Curve<'_>, curves: &Curves<'_>, scene: &Scene<'_>, look: &L
     if curve.downsampled().is_some_and(|downsampled| downsampled.smoothed) {
         text.push_str(" (smoothed)");
     }
-    if scene.is_modelled(curve.name) {
-        text.push_str(" (modelled)");
+    if let Some(label) = scene.own_label(curve.name) {
+        text.push_str(&format!(" ({label})"));
     }
     text
 }

@@ -20,7 +20,7 @@ pub(super) fn read(fence: &Directive, block: &mut Block, problems: &mut Problems
         }
         Block::Predict(predict) => {
             texts.predict(predict);
-            &["type", "metric", "answer", "theory", "lab", "outcome"]
+            &["type", "metric", "answer", "theory", "theory_label", "lab", "set", "outcome"]
         }
         Block::Question(question) => {
             texts.question(question);

@@ -1,0 +1,118 @@
+//! Where a number comes from, in one word.
+
+use serde::Deserialize;
+
+use crate::named_enum;
+use crate::schema::{Class, Metric, Panel, Schema, SchemaError};
+
+named_enum! {
+    /// Where a number comes from. The order is that of an expression over several: the first one present names it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Label {
+        /// Stated by a vendor or an author about their own work, and not verified.
+        Claimed = "claimed",
+        /// A figure of a datasheet, paper or table.
+        Published = "published",
+        /// What a model of a machine or of training predicts.
+        Modelled = "modelled",
+        /// Read from a clock or a counter, or the result of a real run.
+        Measured = "measured",
+        /// The same quantity of the run without the method, to compare with.
+        Baseline = "baseline",
+        /// Follows from a formula or a count.
+        Computed = "computed",
+    }
+}
+
+/// Units in which only a clock, a meter or a model of a machine gives a number.
+const TIMED: [&str; 8] = ["seconds", "hours", "joules", "J", "pJ", "tokens/s", "bytes/s", "flop/s"];
+
+impl Schema {
+    /// Where a metric's values come from: as its schema states, otherwise by its class. A run measures what it
+    /// trains; a lab that answers at once computes.
+    pub fn label(&self, metric: &Metric) -> Label {
+        metric.label.unwrap_or(match metric.class {
+            Class::Hardware | Class::Device => Label::Measured,
+            Class::Seeded if self.is_live() => Label::Measured,
+            Class::Seeded | Class::Exact => Label::Computed,
+        })
+    }
+
+    /// Where the numbers of a panel come from: the word in its title. A panel of metrics has that of the first one,
+    /// and tells it of each other that differs; a picture has one if it states one, or if the whole lab has only one.
+    pub fn panel_label(&self, panel: &Panel) -> Option<Label> {
+        panel.label.or_else(|| match panel.metrics.iter().find_map(|name| self.metric(name)) {
+            Some(first) => Some(self.label(first)),
+            None => self.shared(self.metrics.iter()),
+        })
+    }
+
+    fn shared<'a>(&self, mut metrics: impl Iterator<Item = &'a Metric>) -> Option<Label> {
+        let first = self.label(metrics.next()?);
+        metrics.all(|metric| self.label(metric) == first).then_some(first)
+    }
+
+    /// Checks that no metric is called measured that no clock, counter or run gives, and that times and rates of
+    /// labs that answer at once say where they come from.
+    pub(super) fn check_labels(&self) -> Result<(), SchemaError> {
+        for metric in &self.metrics {
+            let wrong =
+                |message: &str| Err(self.error(format!("metric {}: {message}", metric.name)));
+            let from_machine = matches!(metric.class, Class::Hardware | Class::Device);
+            let label = self.label(metric);
+            if label == Label::Measured && !self.is_live() && !from_machine {
+                return wrong("a lab that answers at once measures only on a device");
+            }
+            if label == Label::Computed && from_machine {
+                return wrong("what a device gives is measured, not computed");
+            }
+            let timed = metric.unit.as_deref().is_some_and(|unit| TIMED.contains(&unit));
+            if timed && !from_machine && metric.label.is_none() {
+                return wrong("a time, an energy or a rate of no device needs a label");
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema(live: &str, metric: &str) -> Result<Schema, SchemaError> {
+        Schema::parse(&format!(
+            "kind='k'\ntitle=''\nmodule='gpu'\nabout=''\nsource=''\n{live}\n\
+             [[panel]]\nname='p'\nshows=''\nmetrics=['m']\n\
+             [[metric]]\nname='m'\ntype='float'\nabout=''\n{metric}\n"
+        ))
+    }
+
+    #[test]
+    fn labels_follow_class_and_schema() {
+        for (live, metric, label) in [
+            ("", "", Ok("computed")),
+            ("", "label='modelled'\nunit='seconds'", Ok("modelled")),
+            ("", "class='hardware'\nunit='seconds'", Ok("measured")),
+            ("budget=1.0", "class='seeded'", Ok("measured")),
+            ("budget=1.0", "label='measured'", Ok("measured")),
+            ("budget=1.0", "class='seeded'\nlabel='baseline'", Ok("baseline")),
+            ("", "class='seeded'", Ok("computed")),
+            ("", "label='measured'", Err("only on a device")),
+            ("", "class='seeded'\nlabel='measured'", Err("only on a device")),
+            ("budget=1.0", "class='hardware'\nlabel='computed'", Err("not computed")),
+            ("", "unit='seconds'", Err("needs a label")),
+            ("", "label='guessed'", Err("guessed")),
+        ] {
+            match (schema(live, metric), label) {
+                (Ok(schema), Ok(label)) => {
+                    let found = schema.label(schema.metric("m").unwrap());
+                    assert_eq!(found.to_string(), label, "{metric}");
+                    assert_eq!(schema.panel_label(&schema.panels[0]), Some(found));
+                }
+                (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
+                (found, _) => panic!("{metric}: {found:?}"),
+            }
+        }
+    }
+}
