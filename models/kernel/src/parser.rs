@@ -1,8 +1,10 @@
 //! Walking over tokens: what the parts of the parser share, and types.
 
+mod by_value;
 mod expression;
 mod generic;
 mod groups;
+mod headers;
 mod item;
 mod items;
 mod record;

@@ -3,6 +3,7 @@
 mod classics;
 mod debugger;
 mod diagnostics;
+mod files;
 mod semantics;
 mod wgsl;
 

@@ -301,16 +301,20 @@ impl Checker<'_> {
     /// `__constant__ float w[9];` and `__device__ int n;`
     fn global_variable(&mut self, name: &Declarator, access: Access) -> Checked<()> {
         let place = name.place;
-        let Type::Scalar(of) = self.type_of(name.ty, place, "a variable")? else {
-            let message = format!("'{}' holds no numbers", name.name);
-            return self.refuse(
-                place,
-                message,
-                "a variable outside of functions is a number or an array of them",
-            );
-        };
+        let ty = self.type_of(name.ty, place, "a variable")?;
         let list = name.initial.as_ref().map_or(&[][..], Initial::values);
-        let extents = self.extents(name)?;
+        let (of, extents) = match (ty, self.extents(name)?, ty.record()) {
+            (Type::Scalar(of), extents, _) => (of, extents),
+            (Type::Array { of, .. }, extents, Some(record)) if list.is_empty() => {
+                let extents = extents.unwrap_or(Extents::new(&[]));
+                (of, Some(extents.of_records(record, self.numbers(ty))))
+            }
+            _ => {
+                let message = format!("'{}' holds no numbers", name.name);
+                let help = "a variable outside of functions is a number, an array of them, or a structure without first values";
+                return self.refuse(place, message, help);
+            }
+        };
         let mut initial = Vec::new();
         for value in list {
             let value = self.value(value)?;

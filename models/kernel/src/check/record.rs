@@ -4,13 +4,13 @@
 use crate::ast;
 use crate::ast::{Declarator, RecordDeclaration};
 use crate::check::fold::{arithmetic, loaded};
-use crate::check::{Checked, Checker};
+use crate::check::{Checked, Checker, Reported};
 use crate::diagnostic::Place;
 use crate::typed_ast::{Expr, Kind, Operation, Part, Target};
 use crate::types::{Access, Extents, Record, Scalar, Type};
 
 /// Numbers that a record may hold.
-const MOST_NUMBERS: u32 = 64;
+const MOST_NUMBERS: u32 = 128;
 
 /// Numbers of records that a text may copy.
 const MOST_COPIES: usize = 20_000;
@@ -116,7 +116,7 @@ impl Checker<'_> {
             return self.refuse(
                 name.place,
                 message,
-                "a field is a number, or an array of numbers, without a value",
+                "a field is a number or an array of numbers, without a value; addresses may stand in a structure that is only passed by value",
             );
         }
         match (self.extents(name)?, base) {
@@ -124,9 +124,12 @@ impl Checker<'_> {
             (Some(extents), Type::Scalar(of)) => {
                 Ok(Type::Array { of, extents, access: Access::Mutable })
             }
-            (Some(_), _) => {
-                let message = "arrays of structures inside a structure are not part of this";
-                self.refuse(name.place, message, "pass an array of its own")
+            (Some(extents), ty) => {
+                let (Some(of), Some(record)) = (ty.element(), ty.record()) else {
+                    return Err(Reported);
+                };
+                let extents = extents.of_records(record, self.numbers(ty));
+                Ok(Type::Array { of, extents, access: Access::Mutable })
             }
         }
     }
@@ -174,17 +177,18 @@ impl Checker<'_> {
         let mut leaves = Vec::new();
         for field in &info.fields {
             let of = field.ty.element().unwrap_or(info.unit);
-            let inner = match field.ty.record() {
+            let extents =
+                if let Type::Array { extents, .. } = field.ty { Some(extents) } else { None };
+            let inner = match extents.and_then(|extents| extents.record()) {
                 Some(inner) => self.leaves(inner, place)?,
                 None => vec![(of, 0)],
             };
-            let array =
-                if let Type::Array { extents, .. } = field.ty { extents.elements() } else { 1 };
-            let times = if field.ty.record().is_none() { array as u32 } else { 1 };
-            for time in 0..times {
-                // Where a field begins, in numbers of the part's own type.
-                let begin = |part: Scalar| field.offset * of.bytes() / part.bytes();
-                leaves.extend(inner.iter().map(|(part, at)| (*part, begin(*part) + at + time)));
+            let stride = self.numbers(field.ty);
+            let numbers = extents.map_or(1, |extents| extents.elements()) as u32;
+            for begin in (0..numbers).step_by(stride as usize) {
+                // Where a part begins, in numbers of its own type.
+                let begin = |part: Scalar| (field.offset + begin) * of.bytes() / part.bytes();
+                leaves.extend(inner.iter().map(|(part, at)| (*part, begin(*part) + at)));
             }
         }
         Ok(leaves)

@@ -2,7 +2,9 @@
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::lexer::Lexeme;
+use crate::parser::by_value;
 use crate::parser::groups::written_out;
+use crate::parser::headers::included;
 use crate::parser::items::{Item, ItemKind, items, kernels, plain, reached, word};
 use crate::parser::template::instantiated;
 
@@ -56,7 +58,8 @@ pub(super) fn selected(
         }
     }
     out.extend(tokens.last().cloned());
-    (out, is_file)
+    let declared = items.iter().flat_map(|item| item.names.iter().map(String::as_str)).collect();
+    (by_value::written_out(included(out, &declared)), is_file)
 }
 
 fn undecided(tokens: &[Lexeme], known: &[(&str, &Item)], wanted: &str) -> Diagnostic {

@@ -5,7 +5,7 @@ use crate::ast::{
 };
 use crate::diagnostic::Place;
 use crate::lexer::Token;
-use crate::parser::{Parsed, Parser, Reported, outside};
+use crate::parser::{Parsed, Parser, Reported, TYPE_WORDS, is_in, outside};
 
 impl Parser {
     /// The rest of a declaration after its first name, with its semicolon.
@@ -206,7 +206,8 @@ impl Parser {
             if name == "__shared__" {
                 return true;
             }
-            if !(qualifiers.contains(&name) || is_alignment && ahead > 0) {
+            let is_type = is_in(TYPE_WORDS, name);
+            if !(qualifiers.contains(&name) || is_type || is_alignment && ahead > 0) {
                 return false;
             }
             ahead += 1;
@@ -219,7 +220,9 @@ impl Parser {
         loop {
             if self.take_name("extern") {
                 storage = Storage::Dynamic;
-            } else if self.take_name("__shared__") {
+            } else if self.take_name("__shared__")
+                || self.at_type() && !self.is_name("const") && !self.is_name("volatile")
+            {
                 return self.declaration(storage);
             } else if !(self.take_name("static")
                 || self.take_name("volatile")

@@ -46,6 +46,8 @@ impl Parser {
                 "const" | "constexpr" => access = Access::Constant,
                 // Every access reaches memory here anyway.
                 "volatile" | "register" | "typename" => {}
+                // `extern float __shared__ tile[];`
+                "__shared__" if !words.is_empty() => {}
                 "struct" | "enum" if words.is_empty() && named.is_none() => {}
                 "__align__" | "alignas" => {
                     self.alignment()?;

@@ -59,7 +59,21 @@ fn no_text_makes_it_panic_or_run_away() {
     );
     let pasted =
         format!("#define p(a, b) a##b\n__global__ void k() {{ {} }}", "p(+, =)".repeat(4_000));
+    // Structures by value that become many arguments, hold themselves, or others without end.
+    let fields: String = (0..64).map(|i| format!("int *p{i};")).collect();
+    let taken: String = (0..4_000).map(|i| format!("G g{i}, ")).collect();
+    let wide = format!("struct G {{ {fields} }}; __global__ void k({taken} int x) {{ y; }}");
+    let inner = |i: usize| format!("struct S{} {{ S{i} a, b; }};\n", i + 1);
+    let inner: String = (0..40).map(inner).collect();
+    let of = |field: &str| {
+        format!("struct S0 {{ {field}; }};\n{inner}__global__ void k(S40 s) {{ y; }}")
+    };
+    let own = "struct A { A a; float b; }; __global__ void k(A a) { y; }".to_owned();
     let large = [
+        wide,
+        of("int *p"),
+        of("float x"),
+        own,
         deep,
         long,
         minus,

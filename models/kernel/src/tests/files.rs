@@ -1,0 +1,58 @@
+//! Whole `.cu` files, with the results of a reference on the host.
+
+use crate::tests::*;
+
+/// Runs a file with its arguments by name, and gives a buffer.
+fn of_file(text: &str, launch: Launch, given: &[(&str, Argument)], buffer: &str) -> Vec<f64> {
+    let kernel = Kernel::parse("file.cu", text).unwrap_or_else(|refused| panic!("{refused}"));
+    let names: Vec<&str> = kernel.params().map(|(name, _)| name).collect();
+    let given_names: Vec<&str> = given.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, given_names);
+    let arguments: Vec<Argument> = given.iter().map(|(_, argument)| argument.clone()).collect();
+    let machine = ran(text, launch.clone(), &arguments);
+    assert!(machine.findings().is_clean(), "{:?}", machine.findings().first());
+    // What a second compiler is given computes the same.
+    let again = ran(kernel.cuda(), launch, &arguments);
+    assert_eq!(all(&again, &format!("{buffer}_k")), all(&machine, buffer));
+    all(&machine, buffer)
+}
+
+#[test]
+fn a_matrix_by_value_is_multiplied() {
+    let (rows, columns) = (100_usize, 40_usize);
+    let mut dice = SplitMix64(3);
+    let (mut offsets, mut places, mut values) = (vec![0], Vec::new(), Vec::new());
+    for _ in 0..rows {
+        for column in (0..columns).filter(|_| dice.below(8) == 0).collect::<Vec<_>>() {
+            places.push(column as i32);
+            values.push(dice.below(9) as f32 - 4.0);
+        }
+        offsets.push(places.len() as i32);
+    }
+    let x: Vec<f32> = (0..columns).map(|i| i as f32 / 2.0).collect();
+    let want: Vec<f64> = (0..rows)
+        .map(|row| {
+            let own = offsets[row] as usize..offsets[row + 1] as usize;
+            let sum: f32 = own.map(|i| values[i] * x[places[i] as usize]).sum();
+            f64::from(3.0 * sum + 5.0 + 7.0)
+        })
+        .collect();
+    let whole = |value: i64| Argument::Whole(value);
+    let given = [
+        ("m_rows", whole(rows as i64)),
+        ("m_first", whole(7)),
+        ("m_offsets", Argument::Buffer(Values::Int(offsets.clone()))),
+        ("m_columns", Argument::Buffer(Values::Int(places.clone()))),
+        ("m_values", Argument::Buffer(Values::Float(values.clone()))),
+        ("x", Argument::Buffer(Values::Float(x.clone()))),
+        ("y", poison(rows)),
+        ("s_by_x", Argument::Real(3.0)),
+        ("s_by_y", Argument::Real(0.0)),
+        ("s_shift_0", whole(0)),
+        ("s_shift_1", whole(5)),
+        ("grid_x", whole(2)),
+        ("grid_y", whole(1)),
+        ("grid_z", whole(1)),
+    ];
+    assert_eq!(of_file(include_str!("spmv.cu"), Launch::line(2, 64), &given, "y"), want);
+}
