@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use mlsys_lab::control::{Control, Limits};
-use mlsys_lab::device::{DeviceChoice, DeviceInfo};
+use mlsys_lab::device::{DeviceChoice, DeviceId, DeviceInfo, NoDevice};
 use mlsys_lab::lab::Run;
 use mlsys_lab::report::{FrameTrigger, Report, Sink};
 use mlsys_lab::{Registry, UnknownKind};
@@ -20,26 +20,41 @@ use crate::state::App;
 use mlsys_run::outcome::guarded;
 use mlsys_view::glyphs::{GlyphSet, Glyphs};
 use mlsys_view::svg::to_svg;
-use mlsys_view::theme::{Background, ColorDepth, Look, Theme};
+use mlsys_view::theme::{Look, Theme};
 
+/// Why there is no picture.
+#[derive(Debug, thiserror::Error)]
+pub enum PictureError {
+    #[error(transparent)]
+    Kind(#[from] UnknownKind),
+    #[error(transparent)]
+    Device(#[from] NoDevice),
+}
+
+/// Draws a lesson after its first lab has run. Devices are looked for only if that lab, or `choice`, needs one other than
+/// the processor.
 pub fn picture(
     lesson: Arc<Lesson>,
     registry: &'static Registry,
-    device: DeviceInfo,
+    choice: DeviceChoice,
+    find: impl FnOnce(DeviceChoice) -> Result<DeviceInfo, NoDevice>,
     size: (u16, u16),
-) -> Result<String, UnknownKind> {
-    let look = Look {
-        theme: Theme::new(Background::Dark, ColorDepth::TrueColor),
-        glyphs: Glyphs::new(GlyphSet::Unicode),
-    };
-    let choice = DeviceChoice::Exactly(device.id);
+    theme: Theme,
+) -> Result<String, PictureError> {
+    let look = Look { theme, glyphs: Glyphs::new(GlyphSet::Unicode) };
     let mut app =
         App::new(vec![Arc::clone(&lesson)], registry, choice, Progress::default(), size, look);
-    app.update(Message::Probed(vec![device]));
-    app.open(lesson);
+    let mut effects = app.open(lesson);
     // Once for the prediction that is asked for, once to run without one.
-    let mut effects = app.update(Message::Key(Key::Char(' ')));
-    effects.extend(app.update(Message::Key(Key::Char(' '))));
+    for _ in 0..2 {
+        if effects.is_empty() && app.session.active.is_none() {
+            effects.extend(app.update(Message::Key(Key::Char(' '))));
+        }
+    }
+    let is_needed = app.session.active.is_some_and(|active| active.waiting);
+    let is_free = choice == DeviceChoice::Auto && !is_needed;
+    let wanted = if is_free { DeviceChoice::Exactly(DeviceId::CPU) } else { choice };
+    effects.extend(app.update(Message::Probed(vec![find(wanted)?])));
     for effect in effects {
         if let Effect::Start(start) = effect {
             let lab = registry.find(start.kind)?;

@@ -12,9 +12,11 @@ use crate::context::Context;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::settings;
 use mlsys_run::settings::KnobTurn;
+use mlsys_tui::picture::PictureError;
 use mlsys_tui::state::Instructors;
 use mlsys_tui::{Broken, Follow, Leaving, Left, Opening, Prompt};
 use mlsys_view::theme::file::appearance;
+use mlsys_view::theme::{self, Background, ColorDepth, Theme};
 
 pub fn course(machine: Machine, context: &mut Context<'_>) -> Result<Exit, Failure> {
     needs_a_terminal("", context)?;
@@ -60,10 +62,28 @@ fn draw(options: &Open, file: &Path, context: &mut Context<'_>) -> Result<Exit, 
     else {
         return Ok(Exit::Usage);
     };
-    let device = context.devices.choose(options.machine.device, &Backend::ALL)?;
-    let registry = context.registry;
-    let picture = mlsys_tui::picture::picture(Arc::new(lesson), registry, device, options.size)
-        .map_err(|error| Failure::Run(error.to_string()))?;
+    let themes = context.paths.as_ref().ok().map(|paths| paths.themes());
+    let theme = match context.display.theme.as_deref() {
+        None | Some("" | "auto") => Theme::new(Background::Dark, ColorDepth::TrueColor),
+        Some(name) => {
+            let palette = theme::file::find(name, themes.as_deref());
+            let palette = palette.map_err(|error| Failure::Usage(format!("--theme: {error}")))?;
+            Theme::with(&palette, ColorDepth::TrueColor)
+        }
+    };
+    let choice = options.machine.device;
+    let picture = mlsys_tui::picture::picture(
+        Arc::new(lesson),
+        context.registry,
+        choice,
+        |choice| context.devices.choose(choice, &Backend::ALL),
+        options.size,
+        theme,
+    );
+    let picture = picture.map_err(|error| match error {
+        PictureError::Device(error) => Failure::from(error),
+        PictureError::Kind(error) => Failure::Run(error.to_string()),
+    })?;
     fs::write(file, picture)
         .map_err(|error| Failure::Run(format!("{} cannot be written: {error}", file.display())))?;
     Ok(Exit::Passed)
