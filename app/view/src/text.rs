@@ -87,12 +87,18 @@ fn words(spans: &[(String, Style)]) -> Vec<Vec<(&str, Style)>> {
     words
 }
 
-/// Breaks a line at spaces into rows of at most `width` columns; longer words are cut.
+/// Breaks a line at spaces into rows of at most `width` columns; a longer word at its joints, such as those of
+/// `block1.attention_norm` or `7.5e9*2`, and where there is none anywhere.
 pub(crate) fn wrap(line: &str, width: u16) -> Vec<String> {
     let width = usize::from(width.max(1));
     let mut rows = vec![String::new()];
     let mut used = 0;
-    for word in line.split_inclusive(' ') {
+    let words = line.split_inclusive(' ');
+    let pieces = words.flat_map(|word| match word.trim_end().width() > width {
+        true => joints(word),
+        false => vec![word],
+    });
+    for word in pieces {
         let wide = word.trim_end().width();
         if used > 0 && used + wide > width {
             rows.push(String::new());
@@ -114,6 +120,28 @@ pub(crate) fn wrap(line: &str, width: u16) -> Vec<String> {
         }
     }
     rows
+}
+
+/// The parts of a word up to each of its joints; a point or a sign inside a number is none.
+fn joints(word: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for (at, c) in word.char_indices() {
+        let (before, after) = (&word[..at], &word[at + c.len_utf8()..]);
+        let in_number = after.starts_with(|c: char| c.is_ascii_digit())
+            && before.ends_with(|c: char| c.is_ascii_digit() || c == 'e');
+        let is_joint = match c {
+            '_' | '/' | '*' | ',' | '(' => true,
+            '.' | '+' | '-' => !in_number,
+            _ => false,
+        };
+        if is_joint && !after.is_empty() {
+            parts.push(&word[start..word.len() - after.len()]);
+            start = word.len() - after.len();
+        }
+    }
+    parts.push(&word[start..]);
+    parts
 }
 
 /// The lines of a sentence; none if there is none.

@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthStr;
 
 pub use self::layout::{cells, chosen_cells};
 use super::{draw_lines, sides};
-use crate::state::{App, LabState, Page, RunStatus, Side, Telling};
+use crate::state::{App, Knob, LabState, Page, RunStatus, Side, Telling};
 
 pub struct Areas {
     pub head: Rect,
@@ -187,11 +187,31 @@ fn draw_cells(
     }
 }
 
-const KNOB: u16 = 31;
+const LIVE: &str = " live";
+const NEXT_RUN: &str = " next run";
+
+/// The columns of a knob with the longest of its values and what is told of it.
+fn knob_width(lab: &LabState, knob: &Knob) -> u16 {
+    let value = knob.values.iter().map(|value| value.to_string().width());
+    let value = value.max().unwrap_or(0).max(knob.value_text().width());
+    let remark = match (knob.param.live, lab.schema.is_live()) {
+        (true, _) => LIVE.width(),
+        (false, true) => NEXT_RUN.width(),
+        (false, false) => 0,
+    };
+    (knob.name.width() + value + remark + 4) as u16
+}
+
+/// How many knobs stand next to each other.
+fn across(lab: &LabState, narrow: &[usize], width: u16) -> usize {
+    let knobs = narrow.iter().filter_map(|&index| lab.controls.knobs.get(index));
+    let widest = knobs.map(|knob| knob_width(lab, knob)).max().unwrap_or(1);
+    usize::from((width / widest.max(1)).clamp(1, 4))
+}
 
 fn knob_rows(lab: &LabState, width: u16) -> u16 {
-    let across = usize::from((width / KNOB).max(1));
     let (wide, narrow) = by_width(lab);
+    let across = across(lab, &narrow, width);
     (wide.len() + narrow.len().div_ceil(across)) as u16
 }
 
@@ -213,7 +233,7 @@ pub fn knob_cells(lab: &LabState, area: Rect) -> Vec<(usize, Rect)> {
     let mut cells: Vec<(usize, Rect)> = rows.collect();
     let above = (wide.len() as u16).min(area.height);
     let area = Rect::new(area.x, area.y + above, area.width, area.height - above);
-    let across = usize::from((area.width / KNOB).max(1));
+    let across = across(lab, &narrow, area.width);
     let down = narrow.len().div_ceil(across).max(1);
     let width = area.width / across as u16;
     // Where there are more rows than fit, the marked one stays in view.
@@ -279,14 +299,13 @@ fn draw_knob(
         ));
     }
     let value_style = if changed { theme.warn } else { theme.accent };
-    line.spans.push(Span::styled(knob.value_text(), value_style));
+    let sign = if changed { "*" } else { "" };
+    line.spans.push(Span::styled(format!("{}{sign}", knob.value_text()), value_style));
     let remark = match (changed, knob.param.live) {
-        (true, true) => " live, changed",
+        (_, true) => LIVE,
         // A lab that answers at once has answered by now.
-        (true, false) if !lab.schema.is_live() => " changed",
-        (true, false) => " next run",
-        (false, true) => " live",
-        (false, false) => "",
+        (true, false) if lab.schema.is_live() => NEXT_RUN,
+        (_, false) => "",
     };
     line.spans.push(Span::styled(remark, theme.dim));
     line.render(cell, buffer);

@@ -124,8 +124,8 @@ impl Picture for Bars {
             self.bars.iter().map(|bar| value_text(bar, self.scale, unit, look)).collect();
         let labels = pen::widest(self.bars.iter().map(|bar| &bar.label)).min(area.width * 2 / 5);
         let values = pen::widest(&texts).min(area.width / 2);
-        let remarks = pen::widest(self.bars.iter().map(|bar| &bar.remark)).min(area.width / 3);
-        // Lengths come first: next to remarks they would have no room.
+        let remarks = pen::widest(self.bars.iter().map(|bar| &bar.remark));
+        // Lengths come first: next to remarks they would have no room. A marked bar tells its remark.
         let crowded = labels + values + remarks + 4 + SHORTEST > area.width;
         let remarks = if crowded { 0 } else { remarks };
         let beside = if remarks > 0 { remarks + 2 } else { 0 };
@@ -163,7 +163,7 @@ impl Picture for Bars {
         if shown < self.bars.len() && rows > 0 {
             let below = self.bars.len() - shown - first;
             let more = match first {
-                0 => format!("{} {below} more", look.glyphs.ellipsis),
+                0 => format!("{below} more below"),
                 above => format!("{above} above, {below} below"),
             };
             pen.text(area.x, y, &more, look.theme.dim);

@@ -19,15 +19,38 @@ struct Columns {
     labels: u16,
     left: u16,
     right: u16,
+    remarks: Remarks,
+}
+
+/// Where the remarks of stacks are; a marked stack tells its own in any case.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Remarks {
+    Beside,
+    Below,
+    LeftOut,
 }
 
 impl Columns {
-    fn new(area: Rect, stacks: &Stacks, texts: &[String]) -> Self {
+    /// `pitch` is the rows from one stack to the next.
+    fn new(area: Rect, stacks: &Stacks, totals: &[String], pitch: u16) -> Self {
         let labels = stacks.stacks.iter().map(|stack| &stack.label);
         let labels = pen::widest(labels).min(area.width / 3);
         let left = area.x + labels + 1;
-        let beside = pen::widest(texts).min(area.width * 2 / 5) + 1;
-        Self { labels, left, right: area.right().saturating_sub(beside).max(left + 1) }
+        let remarks = stacks.stacks.iter().map(|stack| pen::width(&stack.remark));
+        let both = totals.iter().zip(remarks.clone()).map(|(total, remark)| match remark {
+            0 => pen::width(total),
+            remark => pen::width(total) + 1 + remark,
+        });
+        let (both, widest) = (both.max().unwrap_or(0), remarks.max().unwrap_or(0));
+        let (beside, remarks) = if both <= area.width * 2 / 5 {
+            (both, Remarks::Beside)
+        } else if pitch > 1 && left + widest <= area.right() {
+            (pen::widest(totals), Remarks::Below)
+        } else {
+            (pen::widest(totals), Remarks::LeftOut)
+        };
+        let right = area.right().saturating_sub(beside + 1).max(left + 1);
+        Self { labels, left, right, remarks }
     }
 
     fn exact(&self, share: f64) -> f64 {
@@ -75,10 +98,7 @@ fn parts(stacks: &Stacks, look: &Look) -> Vec<Item> {
 fn total_text(stacks: &Stacks, stack: &Stack, look: &Look) -> String {
     let total = quantity(stack.total(), unit(&stacks.unit), &look.glyphs);
     let over = if stacks.is_over(stack) { " !" } else { "" };
-    match stack.remark.as_str() {
-        "" => format!("{total}{over}"),
-        remark => format!("{total}{over} {remark}"),
-    }
+    format!("{total}{over}")
 }
 
 impl Picture for Stacks {
@@ -101,8 +121,8 @@ impl Picture for Stacks {
         let limited = u16::from(self.limit.is_some() && area.height >= legend + 3);
         let rows = area.height - legend - limited;
         let texts: Vec<String> = self.stacks.iter().map(|of| total_text(self, of, look)).collect();
-        let columns = Columns::new(area, self, &texts);
         let pitch = if self.stacks.len() * 2 <= usize::from(rows) { 2 } else { 1 };
+        let columns = Columns::new(area, self, &texts, pitch);
         let fits = usize::from(rows / pitch);
         let shown = match self.stacks.len() {
             all if all <= fits => all,
@@ -121,11 +141,19 @@ impl Picture for Stacks {
             pen.within(area.x, y, columns.labels, &stack.label, style);
             lengths(&mut pen, y, &columns, stack, most, look);
             let style = if self.is_over(stack) { theme.bad } else { theme.dim };
-            let beside = columns.right + 1;
-            pen.text(beside, y, text, style);
+            let end = pen.text(columns.right + 1, y, text, style);
             if let Some((x, exact)) = limit {
                 let rows = y..(y + pitch).min(area.y + rows);
                 pen.upright(x, rows, exact, look.glyphs.change, theme.warn);
+            }
+            match columns.remarks {
+                Remarks::Beside => {
+                    pen.text(end + 1, y, &stack.remark, style);
+                }
+                Remarks::Below => {
+                    pen.text(columns.left, y + 1, &stack.remark, style);
+                }
+                Remarks::LeftOut => {}
             }
             y += pitch;
         }

@@ -3,6 +3,7 @@
 mod fit;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use mlsys_lab::frame::table::SortOrder;
 use mlsys_lab::frame::{Frame, Table};
@@ -32,10 +33,8 @@ struct Layout<'a> {
     numeric: Vec<bool>,
     /// The row below titles and rule.
     top: u16,
-    /// Rows that can be seen; the last may tell how many others there are.
+    /// Lines for rows; the last may tell how many others there are.
     height: usize,
-    /// Whether cells of words go over several lines instead of being cut.
-    broken: bool,
     ordered: Option<String>,
 }
 
@@ -61,20 +60,13 @@ impl<'a> Layout<'a> {
         let wishes = wishes(table, &titles, shown, area.height);
         let scrolls = !table.notes.is_empty();
         let ordered = ordered(table, view).filter(|_| area.height > 4);
-        let top = area.y + 1 + u16::from(area.height > 3);
+        let widths =
+            if scrolls { fit::roomy(&wishes, area.width) } else { fit::fit(&wishes, area.width) };
+        let heads = titles.iter().zip(&widths).map(|(title, width)| text::rows(title, *width));
+        let heads = heads.max().unwrap_or(1).clamp(1, (area.height / 3).max(1));
+        let top = area.y + heads + u16::from(area.height > 3);
         let bottom = area.bottom() - u16::from(ordered.is_some());
         let height = usize::from(bottom.saturating_sub(top));
-        let broken = fit::broken(&wishes, area.width).filter(|widths| {
-            let lines = |index: &usize| table.rows.get(*index).map_or(1, |row| lines(row, widths));
-            let needed = shown.iter().take(height + 1).map(lines).sum::<usize>();
-            !scrolls && shown.len() <= height && needed <= height
-        });
-        let is_broken = broken.is_some();
-        let widths = match (scrolls, broken) {
-            (true, _) => fit::roomy(&wishes, area.width),
-            (false, Some(widths)) => widths,
-            (false, None) => fit::fit(&wishes, area.width),
-        };
         let kept = usize::from(scrolls);
         let mut x = area.x;
         let mut columns = Vec::new();
@@ -110,7 +102,6 @@ impl<'a> Layout<'a> {
             columns,
             top,
             height,
-            broken: is_broken,
             ordered,
         }
     }
@@ -125,6 +116,36 @@ impl<'a> Layout<'a> {
         }
     }
 
+    /// The line below the titles.
+    fn rule(&self) -> u16 {
+        self.top - u16::from(self.area.height > 3)
+    }
+
+    /// The lines that a row takes: its words go over several rather than being cut.
+    fn lines(&self, row: &[Value]) -> usize {
+        let cells = self.columns.iter().filter_map(|place| Some((row.get(place.0)?, place.2)));
+        let words = cells.filter(|(value, _)| value.as_f64().is_none());
+        let lines = words.map(|(value, width)| text::wrap(&value.to_string(), width).len());
+        lines.max().unwrap_or(1).max(1)
+    }
+
+    /// The rows to draw, as places among those shown: all that fit, with the marked one.
+    fn seen(&self, shown: &[usize], mark: Option<Mark>) -> Range<usize> {
+        let lines: Vec<usize> = shown
+            .iter()
+            .map(|index| self.table.rows.get(*index).map_or(1, |row| self.lines(row)))
+            .collect();
+        if lines.iter().sum::<usize>() <= self.height {
+            return 0..shown.len();
+        }
+        let room = self.height.saturating_sub(1);
+        let fits = |range: Range<usize>| lines[range].iter().sum::<usize>() <= room;
+        let at = mark.map_or(0, |mark| mark.row).min(lines.len().saturating_sub(1));
+        let first = (0..at).find(|first| fits(*first..at + 1)).unwrap_or(at);
+        let after = (first + 1..=lines.len()).rev().find(|end| fits(first..*end));
+        first..after.unwrap_or(first + usize::from(room > 0))
+    }
+
     fn titles(&self, canvas: &mut Canvas, view: &FrameView, mark: Option<Mark>, look: &Look) {
         let mut pen = Pen::new(self.area, canvas, &look.glyphs);
         for &place in &self.columns {
@@ -135,22 +156,26 @@ impl<'a> Layout<'a> {
                 Some(_) | None => look.theme.title,
             };
             let title = self.titles.get(place.0).map_or("", String::as_str);
-            let title = pen::cut(title, place.2, pen.ellipsis());
-            self.put(&mut pen, self.area.y, place, &title, style);
+            let mut lines = text::wrap(title, place.2);
+            if lines.len() > usize::from(self.rule() - self.area.y) {
+                lines = vec![pen::cut(title, place.2, pen.ellipsis()).into_owned()];
+            }
+            for (line, y) in lines.iter().zip(self.area.y..self.rule()) {
+                self.put(&mut pen, y, place, line.trim_end(), style);
+            }
         }
-        if self.top > self.area.y + 1 {
+        if self.top > self.rule() {
             let end = self.columns.last().map_or(0, |(_, x, width)| x.saturating_add(*width));
             let wide = end.min(self.area.right()).saturating_sub(self.area.x);
             let line = look.glyphs.horizontal;
-            pen.run(self.area.x, self.area.y + 1, wide, line, look.theme.border);
+            pen.run(self.area.x, self.rule(), wide, line, look.theme.border);
             let beyond = self.titles.len().saturating_sub(self.columns.len());
             if beyond > 0 && !self.table.notes.is_empty() {
                 let more = match beyond {
                     1 => " one more column".to_owned(),
                     more => format!(" {more} more columns"),
                 };
-                let y = self.area.y + 1;
-                pen.ending(self.area.right(), y, &more, look.theme.dim);
+                pen.ending(self.area.right(), self.rule(), &more, look.theme.dim);
             }
         }
         if let Some(ordered) = &self.ordered {
@@ -166,48 +191,36 @@ impl<'a> Layout<'a> {
             pen.text(self.area.x, self.top, text, theme.dim);
             return;
         }
-        let fits = shown.len() <= self.height;
-        let seen = if fits { self.height } else { self.height.saturating_sub(1) };
-        let at = mark.map_or(0, |mark| mark.row);
-        let first = (at + 1).saturating_sub(seen.max(1));
+        let seen = self.seen(shown, mark);
+        let fits = seen == (0..shown.len());
+        let bottom = self.top + self.height as u16 - u16::from(!fits && self.height > 0);
         let mut y = self.top;
-        for (place, index) in shown.iter().enumerate().skip(first).take(seen) {
+        for (place, index) in shown.iter().enumerate().skip(seen.start).take(seen.len()) {
             let Some(row) = self.table.rows.get(*index) else { continue };
             for &column in &self.columns {
                 let Some(value) = row.get(column.0) else { continue };
                 let marked = mark == Some(Mark { column: column.0, row: place });
                 let style = if marked { theme.selection } else { theme.text };
-                let sentence = fit::text(value, column.2, pen.ellipsis());
-                if !self.broken || value.as_f64().is_some() {
-                    self.put(&mut pen, y, column, &sentence, style);
+                if value.as_f64().is_some() {
+                    let number = fit::text(value, column.2, pen.ellipsis());
+                    self.put(&mut pen, y, column, &number, style);
                     continue;
                 }
-                for (line, y) in text::wrap(&value.to_string(), column.2).iter().zip(y..) {
+                for (line, y) in text::wrap(&value.to_string(), column.2).iter().zip(y..bottom) {
                     self.put(&mut pen, y, column, line.trim_end(), style);
                 }
             }
-            y += match self.broken {
-                true => lines(row, &self.columns.iter().map(|c| c.2).collect::<Vec<u16>>()) as u16,
-                false => 1,
-            };
+            y = y.saturating_add(pen::cells(self.lines(row)));
         }
         if !fits && self.height > 0 {
-            let below = shown.len().saturating_sub(first + seen);
-            let more = match (first, below) {
-                (0, below) => format!("{} {below} more rows", look.glyphs.ellipsis),
+            let below = shown.len().saturating_sub(seen.end);
+            let more = match (seen.start, below) {
+                (0, below) => format!("{below} more rows below"),
                 (above, below) => format!("{above} rows above, {below} below"),
             };
-            let y = self.top.saturating_add(seen as u16);
-            pen.text(self.area.x, y, &more, theme.dim);
+            pen.text(self.area.x, bottom, &more, theme.dim);
         }
     }
-}
-
-fn lines(row: &[Value], widths: &[u16]) -> usize {
-    let cells = row.iter().zip(widths);
-    let words = cells.filter(|(value, _)| value.as_f64().is_none());
-    let lines = words.map(|(value, width)| text::wrap(&value.to_string(), *width).len());
-    lines.max().unwrap_or(1).max(1)
 }
 
 fn wishes(table: &Table, titles: &[String], shown: &[usize], height: u16) -> Vec<Wish> {

@@ -19,34 +19,23 @@ pub(super) struct Wish {
     pub short: Option<u16>,
 }
 
-/// Takes from numbers what they can spare, then from words, the widest first, until all columns fit side by side.
+/// Takes from words down to the length of most words, then from numbers what they can spare, then from words again, the
+/// widest first, until all columns fit side by side.
 pub(super) fn fit(wishes: &[Wish], room: u16) -> Vec<u16> {
-    let mut widths = natural(wishes);
-    let narrow = |wish: &Wish| wish.short.unwrap_or(0).max(NARROW);
-    let floors = |of: &dyn Fn(&Wish) -> u16| wishes.iter().map(of).collect::<Vec<u16>>();
-    for floors in
-        [floors(&|wish| wish.short.map_or(wish.natural, |_| narrow(wish))), floors(&narrow)]
-    {
-        squeeze(&mut widths, &floors, room);
-    }
-    widths
-}
-
-/// Columns with those of words narrowed, at most to their words; none where that is not enough or not needed.
-pub(super) fn broken(wishes: &[Wish], room: u16) -> Option<Vec<u16>> {
     /// Letters that most words have.
     const WORD: u16 = 12;
     let mut widths = natural(wishes);
-    if total(&widths) <= usize::from(room) {
-        return None;
+    let narrow = |wish: &Wish| wish.short.unwrap_or(0).max(NARROW);
+    let word = |wish: &Wish| wish.natural.min(WORD);
+    let floors = |of: &dyn Fn(&Wish) -> u16| wishes.iter().map(of).collect::<Vec<u16>>();
+    for floors in [
+        floors(&|wish| wish.short.map_or(word(wish), |_| wish.natural)),
+        floors(&|wish| wish.short.map_or(word(wish), |_| narrow(wish))),
+        floors(&narrow),
+    ] {
+        squeeze(&mut widths, &floors, room);
     }
-    let floor = |wish: &Wish| match wish.short {
-        Some(_) => wish.natural,
-        None => wish.natural.min(WORD),
-    };
-    let floors: Vec<u16> = wishes.iter().map(floor).collect();
-    squeeze(&mut widths, &floors, room);
-    (total(&widths) <= usize::from(room)).then_some(widths)
+    widths
 }
 
 /// Columns that are gone along rather than squeezed: the first, which stays in sight, at most half of the room, and the others
@@ -92,7 +81,7 @@ pub(super) fn short_width(value: &Value) -> u16 {
     shorter.map_or(full, |shorter| shorter.min(full))
 }
 
-/// A value in a column: a number with as many digits as there is room for, in the end with none.
+/// A number with as many digits as there is room for, in the end with none.
 pub(super) fn text(value: &Value, width: u16, ellipsis: &str) -> String {
     let full = value.to_string();
     match value.as_f64() {
@@ -101,7 +90,7 @@ pub(super) fn text(value: &Value, width: u16, ellipsis: &str) -> String {
             let found = shorter.find(|text| pen::width(text) <= width);
             found.unwrap_or_else(|| ellipsis.to_owned())
         }
-        Some(_) | None => pen::cut_name(&full, width, ellipsis),
+        Some(_) | None => full,
     }
 }
 
@@ -142,7 +131,6 @@ mod tests {
             (Value::Int(1218), 3, "1k"),
             (Value::Int(1218), 1, "~"),
             (Value::Int(-70_000_000_000), 5, "-70G"),
-            (Value::from("block1.attention"), 9, "bloc~tion"),
         ] {
             assert_eq!(text(&value, width, "~"), expected, "{value} in {width}");
         }
@@ -178,16 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn only_words_are_broken_and_not_into_letters() {
-        let number = Wish { natural: 9, short: Some(4) };
-        assert_eq!(broken(&[words(20), number], 40), None);
-        assert_eq!(broken(&[words(40), number], 40), Some(vec![29, 9]));
-        assert_eq!(broken(&[words(5), words(40), number], 30), Some(vec![5, 12, 9]));
-        assert_eq!(broken(&[words(40), number], 20), None);
-    }
-
-    #[test]
-    fn narrow_tables_shrink_numbers_then_words() {
+    fn narrow_tables_break_words_then_shorten_numbers() {
         assert_eq!(fit(&[words(5), words(9)], 30), [5, 9]);
         let fitted = fit(&[words(6), words(60_000), words(8)], 40);
         assert_eq!((fitted[0], fitted[2]), (6, 8));
@@ -195,7 +174,8 @@ mod tests {
         assert_eq!(fit(&[words(9), words(9)], 3), [4, 4]);
         assert!(fit(&[], 3).is_empty());
         let digits = Wish { natural: 11, short: Some(8) };
-        assert_eq!(fit(&[words(20), digits, digits], 40), [20, 8, 8]);
+        assert_eq!(fit(&[words(40), digits, digits], 60), [34, 11, 11]);
+        assert_eq!(fit(&[words(20), digits, digits], 32), [12, 8, 8]);
         assert_eq!(fit(&[words(20), digits, digits], 30), [10, 8, 8]);
         assert_eq!(fit(&[words(20), digits, digits], 10), [4, 8, 8]);
     }
