@@ -78,7 +78,10 @@ impl App {
             },
             Message::Resize { width, height } => {
                 self.screen.size = (width, height);
-                self.keep_marked_in_view();
+                match self.page.as_ref().is_some_and(|page| page.arrived) {
+                    true => self.keep_marked_in_view(),
+                    false => self.scroll_to(|scroll, _| scroll),
+                }
                 self.follow_cursor();
             }
             Message::Background(background) => {
@@ -156,6 +159,10 @@ impl App {
             key = direction.key();
         }
         match (command::find(key, place), place) {
+            (Some(command), Place::Text) if command != Command::Hint && self.is_option(key) => {
+                self.enter_activity();
+                self.typed(key);
+            }
             (Some(command), _) => self.dispatch(command),
             (None, Place::Kernel) => self.editor_key(key),
             (None, _) => self.overlay_key(key),

@@ -105,6 +105,18 @@ pub(crate) fn draw_lines(
     }
 }
 
+/// The line at the right of a text or list; its bold part is the part that is shown.
+pub(crate) fn draw_edge(app: &App, area: Rect, scroll: usize, lines: usize, buffer: &mut Buffer) {
+    let height = usize::from(area.height);
+    for (row, cell) in area.rows().enumerate() {
+        // The row stands for this range of lines.
+        let (from, to) = (row * lines / height.max(1), (row + 1) * lines / height.max(1));
+        let shown = lines > height && to > scroll && from < scroll + height;
+        let style = if shown { app.theme().focus } else { app.theme().border };
+        Line::styled(app.glyphs().vertical, style).render(cell, buffer);
+    }
+}
+
 /// Draws lines as far as they fit; the last row says how many are left out, and how they can be seen.
 fn draw_cut(app: &App, lines: Vec<Line<'static>>, how: &str, area: Rect, buffer: &mut Buffer) {
     let hidden = lines.len().saturating_sub(usize::from(area.height));

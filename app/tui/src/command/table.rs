@@ -49,7 +49,8 @@ pub const TABLE: &[Binding] = table! {
     Enter: [Enter] in &[Course], rank First =>
         "open", "open the lesson";
     Enter: [Enter] in &[Text], needs [Activity], rank First =>
-        "answer", "answer the marked question, or go to the marked lab";
+        "answer",
+        "answer the marked question, or go to the marked lab; the letter of an option begins the answer too";
     Enter: [Enter] in &[Lab], needs [Knob], rank First =>
         "type value", "type a value for the marked knob";
     NextActivity: [Char('n')] in READING, needs [Activities], rank First =>

@@ -198,7 +198,7 @@ impl Page {
     }
 
     /// Whether a question is answered rightly, as far as that is known here.
-    fn is_done(&self, question: &Question) -> bool {
+    pub fn is_done(&self, question: &Question) -> bool {
         let answered = self.answers.get(&question.id);
         answered.is_some_and(|answered| answered.right || question.kind.is_withheld())
     }
@@ -222,6 +222,11 @@ impl Page {
             count(self.passed_checks().count(), lesson.checks().count(), "checks hold"),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether the learner has gone to the marked prediction.
+    pub fn is_at_prediction(&self) -> bool {
+        self.arrived && self.marked_block().is_some_and(|block| block.as_predict().is_some())
     }
 
     /// Whether something is still to be done at the marked block.

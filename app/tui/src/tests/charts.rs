@@ -61,8 +61,8 @@ fn zoom_goes_about_the_cursor_and_back_to_all() {
         ("+", "steps 1-100"),
         ("«key >»", "steps 25-124"),
         ("«key <»«key <»", "steps 1-100"),
-        ("w", "loss went from 0.6913 nats at step 1 to | Shown: steps 1-100."),
-        ("w0", "no: to 100"),
+        ("w", "loss went from 0.6913 nats at step 1 to | Shown: | steps 1-100."),
+        ("w0", "no: steps 1-100"),
         ("0", "newest 100 steps"),
         ("--", "no: newest"),
     ]);

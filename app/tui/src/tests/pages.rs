@@ -92,14 +92,16 @@ fn answers_get_feedback_and_hints() {
 #[test]
 fn choices_are_answered_by_letter() {
     let mut bench = Bench::in_lesson((120, 60));
-    bench.keys("nnnnn");
+    // A question for a number has no options: there a letter is a command.
+    bench.follow(&[("nnnnd", "new runs use device"), ("n", "no: new runs use device")]);
     let is_first = bench.screen().contains("a) computes gradients");
     let letters = if is_first { ["b", "a"] } else { ["a", "b"] };
     for (letter, text) in
         letters.into_iter().zip(["The optimizer does that.", "right: computes gradients"])
     {
-        bench.follow(&[(&format!("\n{letter}\n"), text)]);
+        bench.follow(&[(&format!("{letter}\n"), text)]);
     }
+    bench.follow(&[("a", "no kernel has run here")]);
     bench.follow(&[("\nz\n", "'z' is not one of the letters a to b")]);
 }
 

@@ -174,6 +174,23 @@ impl App {
         self.keep_marked_in_view();
     }
 
+    /// Whether a key is the letter of an option of the marked question or prediction, which is still open: then it begins
+    /// the answer, whatever it does elsewhere.
+    pub(super) fn is_option(&self, key: Key) -> bool {
+        let (Key::Char(letter), Some(page)) = (key, &self.page) else { return false };
+        let options = match page.marked_block() {
+            Some(Block::Predict(predict)) if !page.is_made(predict) => match &predict.kind {
+                PredictKind::Choice { choices } => choices.len(),
+                PredictKind::Numeric { .. } => 0,
+            },
+            Some(Block::Question(question)) if !page.is_done(question) => {
+                question.shown_choices(&page.lesson.front.id).len()
+            }
+            Some(_) | None => 0,
+        };
+        page.arrived && ('a'..='z').take(options).any(|option| option == letter)
+    }
+
     pub(super) fn open_knob_entry(&mut self) {
         let Some(page) = self.page.as_mut() else { return };
         let knob = page.lab().and_then(|lab| lab.controls.knobs.get(lab.controls.marked));

@@ -218,7 +218,7 @@ impl App {
         let machine = self.hardware.machine();
         page.judge(machine);
         events.extend(told_first(page, machine, &self.course.progress));
-        if page.marked_block().is_some_and(|block| block.as_predict().is_some()) {
+        if page.is_at_prediction() {
             self.keep_marked_in_view();
         }
         for event in events {
@@ -241,7 +241,7 @@ impl App {
             |check: &str| Event::CheckPassed { lesson: lesson.clone(), check: check.into() };
         events.extend(newly.map(passed));
         events.extend(told_first(page, machine, &self.course.progress));
-        if page.marked_block().is_some_and(|block| block.as_predict().is_some()) {
+        if page.is_at_prediction() {
             // The comparison has just grown below the prediction.
             self.keep_marked_in_view();
         }

@@ -7,7 +7,7 @@ use mlsys_lesson::{ListedLesson, State};
 use ratatui::prelude::*;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::draw_lines;
+use super::{draw_edge, draw_lines};
 use crate::state::App;
 use mlsys_view::text::wrap_spans;
 
@@ -34,12 +34,23 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
 }
 
 fn draw_list(app: &App, area: Rect, buffer: &mut Buffer) {
-    draw_lines(shown(app, area).into_iter().map(|(line, _)| line), area, buffer);
+    let (skipped, lines) = listing(app, area);
+    let all = skipped + lines.len();
+    draw_lines(lines.into_iter().map(|(line, _)| line), area, buffer);
+    if all > usize::from(area.height) {
+        let edge = Rect::new(area.right().saturating_sub(1), area.y, 1, area.height);
+        draw_edge(app, edge, skipped, all, buffer);
+    }
 }
 
 /// The lines of the list from the first that is shown on, each with its lesson if it is one.
 pub fn shown(app: &App, area: Rect) -> Vec<(Line<'static>, Option<usize>)> {
-    let width = usize::from(area.width);
+    listing(app, area).1
+}
+
+/// How many lines of the list are above those that are shown, and the lines from there on.
+fn listing(app: &App, area: Rect) -> (usize, Vec<(Line<'static>, Option<usize>)>) {
+    let width = usize::from(area.width).saturating_sub(1);
     let mut lines: Vec<(Line<'static>, Option<usize>)> = Vec::new();
     let mut marked_line = 0;
     let listed = app.listed();
@@ -64,9 +75,10 @@ pub fn shown(app: &App, area: Rect) -> Vec<(Line<'static>, Option<usize>)> {
         }
     }
     let height = usize::from(area.height);
-    let skip = (marked_line + 2).saturating_sub(height);
-    lines.drain(..skip.min(lines.len()));
-    lines
+    // The last line needs nothing below it.
+    let skip = (marked_line + 2).saturating_sub(height).min(lines.len().saturating_sub(height));
+    lines.drain(..skip);
+    (skip, lines)
 }
 
 fn heading(app: &App, title: &str, range: Range<usize>, width: usize) -> Line<'static> {
@@ -146,11 +158,10 @@ fn draw_details(app: &App, area: Rect, buffer: &mut Buffer) {
     let needs: Vec<String> = front.requires.iter().map(|id| id.value.to_string()).collect();
     let needs = if needs.is_empty() { "nothing".to_owned() } else { needs.join(", ") };
     let facts = [
-        ("lesson", front.id.to_string()),
-        ("takes", format!("{} minutes", front.minutes)),
+        ("lesson", format!("{}, {} minutes", front.id, front.minutes)),
+        ("progress", format!("{word}, {} of {} questions right", summary.right, summary.questions)),
         ("needs", needs),
         ("teaches", front.teaches.join(", ")),
-        ("progress", format!("{word}, {} of {} questions right", summary.right, summary.questions)),
     ];
     let width = usize::from(area.width).saturating_sub(2);
     let mut lines = vec![Line::default()];

@@ -4,7 +4,7 @@ use ratatui::prelude::*;
 use ratatui::widgets::Clear;
 
 use super::draw_lines;
-use crate::command::{self, Binding, Command, Rank};
+use crate::command::{self, Binding, Command, Motion, Rank};
 use crate::editor::Subject;
 use crate::list::TextField;
 use crate::state::{App, FieldOf, Overlay, RunStatus};
@@ -60,7 +60,9 @@ fn hints(app: &App, width: usize) -> (Line<'static>, Line<'static>) {
     let mut rows: Vec<&Binding> = Vec::new();
     for row in command::at(app.place()) {
         let listed = rows.iter().any(|other| other.command == row.command);
-        if !listed && app.satisfied(row).is_ok() {
+        // What the arrow keys do is no news.
+        let is_arrow = matches!(row.command, Command::Move(Motion::Up | Motion::Down));
+        if !listed && !is_arrow && app.satisfied(row).is_ok() {
             rows.push(row);
         }
     }

@@ -2,7 +2,7 @@
 
 use ratatui::prelude::*;
 
-use super::{editor, lab, sides, text_size};
+use super::{draw_edge, editor, lab, sides, text_size};
 use crate::document;
 use crate::editor::Subject;
 use crate::search::{hits, mark};
@@ -47,18 +47,6 @@ pub fn draw(app: &App, page: &Page, body: Rect, buffer: &mut Buffer) -> Option<P
         cursor = cursor.or(at);
     }
     cursor
-}
-
-/// The line at the right of the text; its bold part is the part of the text that is shown.
-fn draw_edge(app: &App, area: Rect, scroll: usize, lines: usize, buffer: &mut Buffer) {
-    let height = usize::from(area.height);
-    for (row, cell) in area.rows().enumerate() {
-        // The row stands for this range of lines.
-        let (from, to) = (row * lines / height.max(1), (row + 1) * lines / height.max(1));
-        let shown = lines > height && to > scroll && from < scroll + height;
-        let style = if shown { app.theme().focus } else { app.theme().border };
-        Line::styled(app.glyphs().vertical, style).render(cell, buffer);
-    }
 }
 
 pub fn tabs(page: &Page) -> [(Side, String); 3] {

@@ -34,9 +34,18 @@ fn help(app: &App, width: usize) -> Vec<Line<'static>> {
     let ground = app.ground();
     let (here, mut rest): (Vec<_>, Vec<_>) =
         TABLE.iter().partition(|row| row.places.contains(&ground));
-    let mut lines = vec![Line::styled(format!(" Keys here ({})", ground.word()), theme.title)];
-    for row in here {
-        lines.extend(entry(app, row, app.satisfied(row).err(), width));
+    let (works, refused): (Vec<_>, Vec<_>) =
+        here.into_iter().partition(|row| app.satisfied(row).is_ok());
+    let mut lines = Vec::new();
+    for (head, rows) in [("Keys here", works), ("Not now", refused)] {
+        if !rows.is_empty() {
+            let gap = (!lines.is_empty()).then(Line::default);
+            lines.extend(gap);
+            lines.push(Line::styled(format!(" {head} ({})", ground.word()), theme.title));
+        }
+        for row in rows {
+            lines.extend(entry(app, row, app.satisfied(row).err(), width));
+        }
     }
     let home = |row: &Binding| row.places.first().copied();
     rest.sort_by_key(|row| Place::ALL.iter().position(|place| Some(*place) == home(row)));
@@ -62,7 +71,7 @@ fn entry(app: &App, row: &Binding, refused: Option<Refusal>, width: usize) -> Ve
     };
     let mut spans = vec![(row.help.to_owned(), text)];
     if let Some(reason) = refused {
-        spans.push((format!(" (not now: {reason})"), theme.dim));
+        spans.push((format!(" ({reason})"), theme.dim));
     }
     let room = width.saturating_sub(1);
     if width < BESIDE_KEYS {
