@@ -16,6 +16,7 @@ mod compression {
 }
 
 mod compute {
+    pub(crate) mod backward_rule;
     pub(crate) mod graph;
 }
 
@@ -24,6 +25,7 @@ mod gpu {
     pub(crate) mod coalescing;
     pub(crate) mod divergence;
     pub(crate) mod lowering;
+    pub(crate) mod systolic_array;
     pub(crate) mod tensor_core;
     pub(crate) mod window_sum;
 }
@@ -57,8 +59,9 @@ use mlsys_sim::lowering::Toolchain;
 pub use compute::graph::Graph;
 pub use gpu::lowering::Lowering;
 
-const SIMULATIONS: [(&str, Simulation); 17] = [
+const SIMULATIONS: [(&str, Simulation); 19] = [
     ("all-reduce", interconnect::all_reduce::run),
+    ("backward-rule", compute::backward_rule::run),
     ("bank-conflicts", gpu::bank_conflicts::run),
     ("coalescing", gpu::coalescing::run),
     ("divergence", gpu::divergence::run),
@@ -72,6 +75,7 @@ const SIMULATIONS: [(&str, Simulation); 17] = [
     ("pipeline", parallel::pipeline::run),
     ("prune", compression::prune::run),
     ("quantize", compression::quantize::run),
+    ("systolic-array", gpu::systolic_array::run),
     ("tensor-core", gpu::tensor_core::run),
     ("tensor-parallel", parallel::tensor_parallel::run),
     ("window-sum", gpu::window_sum::run),

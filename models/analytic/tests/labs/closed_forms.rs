@@ -169,3 +169,62 @@ fn window_sum_is_the_kernel_thread_by_thread() {
         }
     }
 }
+
+#[test]
+fn a_systolic_array_takes_the_ticks_of_its_formula() {
+    let count = |data: &mlsys_lab::RunData, name: &str| match data.metric(name) {
+        Some(Value::Int(value)) => value,
+        other => panic!("{name} is {other:?}"),
+    };
+    for dataflow in ["output-stationary", "weight-stationary"] {
+        for [rows, columns, m, k, n] in
+            [[4, 4, 4, 4, 4], [3, 5, 3, 20, 5], [4, 2, 9, 7, 5], [1, 1, 3, 2, 4], [8, 8, 20, 30, 3]]
+        {
+            let set = [
+                format!("dataflow={dataflow}"),
+                format!("rows={rows}"),
+                format!("columns={columns}"),
+                format!("m={m}"),
+                format!("k={k}"),
+                format!("n={n}"),
+            ];
+            let data = ran("systolic-array", &set);
+            assert_eq!(count(&data, "largest_error"), 0, "{set:?}");
+            assert_eq!(count(&data, "ticks"), count(&data, "formula_ticks"), "{set:?}");
+            assert_eq!(count(&data, "multiply_adds"), m * k * n, "{set:?}");
+            assert_eq!(data.metric("utilisation"), data.metric("formula_utilisation"), "{set:?}");
+            let stream = if dataflow == "output-stationary" { k } else { m };
+            let is_whole = dataflow == "output-stationary" && [m, n] == [rows, columns];
+            if is_whole && stream > rows + columns - 2 {
+                for name in ["fill_ticks", "drain_ticks"] {
+                    assert_eq!(count(&data, name), rows + columns - 2, "{name} {set:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_right_backward_rule_trains_as_nudging_does() {
+    let rules = [
+        ("silu", "g*(sigmoid(x) + y*(1 - sigmoid(x)))", true),
+        ("silu", "g*sigmoid(x)", false),
+        ("softplus", "g*sigmoid(x)", true),
+        ("softplus", "g*y", false),
+        ("tanh", "g*(1 - y^2)", true),
+        ("tanh", "(1 - y^2)", false),
+    ];
+    for (forward, rule, is_right) in rules {
+        let set = [format!("forward={forward}"), format!("expression={rule}")];
+        let data = ran("backward-rule", &set);
+        assert_eq!(data.metric("is_right"), Some(Value::Bool(is_right)), "{set:?}");
+        let [before, after, reference] = ["loss_before", "loss_after", "reference_loss"]
+            .map(|name| data.metric(name).and_then(|value| value.as_f64()).unwrap());
+        assert!(reference < before / 2.0, "{set:?}: {before} {reference}");
+        assert_eq!(
+            (after / reference - 1.0).abs() < 1e-3,
+            is_right,
+            "{set:?}: {after} {reference}"
+        );
+    }
+}
