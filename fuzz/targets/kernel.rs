@@ -36,6 +36,6 @@ fuzz_target!(|data: &[u8]| {
         })
         .collect();
     if let Ok(mut machine) = kernel.launch(launch, &arguments) {
-        machine.run(5_000);
+        machine.run(400);
     }
 });

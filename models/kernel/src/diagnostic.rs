@@ -47,8 +47,12 @@ impl CompileError {
         diagnostics.dedup_by_key(|complaint| complaint.place);
         diagnostics.truncate(MOST);
         let line = |c: &Diagnostic| text.lines().nth(c.place.line.saturating_sub(1) as usize);
-        // Control characters in untrusted text never reach a terminal.
+        // Control characters in untrusted text never reach a terminal; a message may quote it.
         let clean = |line: &str| line.replace(|c: char| c.is_control(), " ");
+        for complaint in &mut diagnostics {
+            complaint.message = clean(&complaint.message);
+            complaint.help = clean(&complaint.help);
+        }
         Self {
             file: file.to_owned(),
             lines: diagnostics.iter().map(|c| line(c).map_or_else(String::new, clean)).collect(),

@@ -96,6 +96,10 @@ fn no_text_makes_it_panic_or_run_away() {
     for text in large.into_iter().chain(small.map(String::from)) {
         assert!(Kernel::parse("k.cu", &text).is_err(), "{}", &text[..text.len().min(60)]);
     }
+    // A message quotes the text, without what a terminal would obey.
+    let quoted =
+        Kernel::parse("k.cu", "__global__ void k() { '\u{1b}[2J\0' }").expect_err("refused");
+    assert!(!quoted.to_string().contains(|c: char| c.is_control() && c != '\n'), "{quoted}");
     let refused = Kernel::parse("k.cu", &nested_helpers(9)).expect_err("refused");
     let text = refused.to_string();
     assert!(text.starts_with("k.cu:6:77: with 'f4' inlined here, 'f5' has more"), "{text}");
