@@ -18,7 +18,7 @@ pub(crate) type Pc = u32;
 pub(crate) struct Address {
     pub(crate) pointer: Reg,
     pub(crate) index: IndexOperand,
-    /// Whether all lanes are known to have the same pointer.
+    /// Whether all lanes are known to have the same pointer, and the access is no part of a vector.
     pub(crate) uniform: bool,
     pub(crate) part: Part,
     /// The `__shared__` variable that the text names: an access stays in it, not only in shared memory.
@@ -183,6 +183,9 @@ pub(crate) struct Code {
     pub(crate) local: usize,
     pub(crate) shared: Vec<crate::typed_ast::Shared>,
     pub(crate) static_shared: u32,
+    /// Atomics whose outcome depends on which thread comes first: their results are used, they add floats, or they do
+    /// not commute.
+    pub(crate) ordered_atomics: usize,
     /// Whether a `__threadfence` orders blocks.
     pub(crate) is_fenced: bool,
     pub(crate) shown: Vec<DebugVariable>,

@@ -23,9 +23,8 @@ use mlsys_lab::params::Origin;
 use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::{DeviceId, Frame, Lab, LabError, Params, Run, Value, picture};
 use std::collections::BTreeMap;
-
-/// Instructions between two checks for an interruption.
-const INTERRUPT_INTERVAL: u64 = 1 << 18;
+use std::num::NonZeroUsize;
+use std::thread;
 
 pub struct KernelLab {
     schema: Schema,
@@ -79,14 +78,12 @@ impl Lab for KernelLab {
         let job = Job::read(&run.params, plugged)?;
         let mut machine = job.launched()?;
         let budget = run.params.int("max_instructions")?.max(0) as u64;
-        while machine.progress() == Progress::Going && !run.control.interrupted() {
-            let left = budget - machine.clock();
-            if left == 0 {
-                // What it did so far can be stepped through: that is how one finds the loop that never ends.
-                panels::offer_steps(run, &job, &machine, None, None);
-                return Err(endless(&machine, budget));
-            }
-            machine.run(left.min(INTERRUPT_INTERVAL));
+        let threads = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        machine.run_on(threads, budget, &mut || run.control.interrupted());
+        if machine.progress() == Progress::Going && machine.clock() >= budget {
+            // What it did so far can be stepped through: that is how one finds the loop that never ends.
+            panels::offer_steps(run, &job, &machine, None, None);
+            return Err(endless(&machine, budget));
         }
         let watched = watch::report(run, &job, &machine)?;
         execution.carry_out(run, launcher, &job, &mut machine)?;
@@ -127,16 +124,21 @@ impl Lab for KernelLab {
     }
 }
 
-/// A run that used all its instructions: where it was, and what to do.
+/// A run that used all its instructions: where it was, what had gone wrong before, and what to do.
 fn endless(machine: &Machine, budget: u64) -> LabError {
     let place =
         machine.blocks().first().and_then(|block| block.warps.first().map(|(_, place)| place.line));
     let line = place.map_or_else(String::new, |line| format!(" near line {line}"));
+    // Often a loop does not end because of a value that was read wrongly.
+    let before = machine
+        .findings()
+        .first_problem()
+        .map_or_else(String::new, |problem| format!("; before that, {problem}"));
     LabError::Failed {
         // Wherever the run takes place: it is the interpreter that stopped.
         device: DeviceId::CPU,
         reason: format!(
-            "stopped after {budget} warp instructions{line}: a loop that never ends, or more work than max_instructions allows"
+            "stopped after {budget} warp instructions{line}: a loop that never ends, or more work than max_instructions allows{before}"
         ),
     }
 }
@@ -321,12 +323,8 @@ fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &[String]) {
     run.scalar("divisions_by_zero", faults(Fault::DivisionByZero));
     run.scalar("misaligned_accesses", faults(Fault::Misaligned));
     run.scalar("other_faults", faults(Fault::Shift) + faults(Fault::LostLane));
-    if let Some(first) = findings.first() {
-        let (line, block, thread) = (first.place.line, first.block, first.thread);
-        run.scalar(
-            "first_problem",
-            format!("line {line}, block {block:?}, thread {thread:?}: {}", first.sentence),
-        );
+    if let Some(problem) = machine.findings().first_problem() {
+        run.scalar("first_problem", problem);
     }
     run.scalar("unwritten_outputs", unwritten);
     run.scalar("overwritten_outputs", count(|cell| cell.rewritten));

@@ -11,6 +11,7 @@ mod inspect;
 mod launch;
 mod load_store;
 mod memory;
+mod parallel;
 mod registers;
 mod scheduler;
 mod touch;
@@ -162,26 +163,30 @@ impl Machine {
                 continue;
             }
             let Some((turn, block)) = self.scheduler.next_block() else { return };
-            let id = position(block, self.launch.grid_dim);
-            let start = Start {
-                block: id,
-                block_dim: self.launch.block_dim,
-                grid_dim: self.launch.grid_dim,
-                params: &self.params,
-            };
-            let (launch, code) = (&self.launch, &self.code);
-            let resident = self.residents[slot].get_or_insert_with(|| Resident {
-                shared: Store::new(launch.shared_bytes(code) as usize, code.shared_shift()),
-                warps: (0..launch.warps_per_block()).map(|_| Warp::new(code)).collect(),
-                ..Resident::default()
-            });
-            // The memory of a block that has ended serves the next one.
-            let (shared, warps) = (take(&mut resident.shared), take(&mut resident.warps));
-            *resident = Resident { block, turn, id, shared, warps, ..Resident::default() };
-            resident.shared.reset();
-            for (index, warp) in resident.warps.iter_mut().enumerate() {
-                warp.start(&self.code, &start, index as u32);
-            }
+            self.begin(slot, turn, block);
+        }
+    }
+
+    fn begin(&mut self, slot: usize, turn: u64, block: u32) {
+        let id = position(block, self.launch.grid_dim);
+        let start = Start {
+            block: id,
+            block_dim: self.launch.block_dim,
+            grid_dim: self.launch.grid_dim,
+            params: &self.params,
+        };
+        let (launch, code) = (&self.launch, &self.code);
+        let resident = self.residents[slot].get_or_insert_with(|| Resident {
+            shared: Store::new(launch.shared_bytes(code) as usize, code.shared_shift()),
+            warps: (0..launch.warps_per_block()).map(|_| Warp::new(code)).collect(),
+            ..Resident::default()
+        });
+        // The memory of a block that has ended serves the next one.
+        let (shared, warps) = (take(&mut resident.shared), take(&mut resident.warps));
+        *resident = Resident { block, turn, id, shared, warps, ..Resident::default() };
+        resident.shared.reset();
+        for (index, warp) in resident.warps.iter_mut().enumerate() {
+            warp.start(&self.code, &start, index as u32);
         }
     }
 

@@ -34,7 +34,7 @@ mod solver;
 mod state;
 mod symbols;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod turns;
 mod whole;
 

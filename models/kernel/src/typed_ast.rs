@@ -261,6 +261,22 @@ pub(crate) enum Atomic {
     Xor,
 }
 
+impl Atomic {
+    /// Whether several of it on whole numbers leave the same in any order.
+    pub(crate) fn commutes(self) -> bool {
+        match self {
+            Self::Add
+            | Self::Subtract
+            | Self::Min
+            | Self::Max
+            | Self::And
+            | Self::Or
+            | Self::Xor => true,
+            Self::Exchange | Self::Increment | Self::Decrement | Self::CompareAndSwap => false,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shuffle {
     Index,

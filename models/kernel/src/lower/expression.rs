@@ -10,6 +10,13 @@ impl Lowering<'_> {
     pub(super) fn effect(&mut self, expr: &Expr) {
         match (&expr.kind, expr.ty) {
             (Kind::Convert(inner), Type::Void) => self.effect(inner),
+            (Kind::Atomic(atomic, ..), ty) => {
+                self.value(expr);
+                let is_whole = ty.scalar().is_some_and(|scalar| !scalar.is_real());
+                if is_whole && atomic.commutes() {
+                    self.code.ordered_atomics -= 1;
+                }
+            }
             _ => {
                 self.value(expr);
             }
@@ -149,6 +156,7 @@ impl Lowering<'_> {
             Kind::Atomic(atomic, address, operands) => {
                 let [a, b, _] = self.values(operands);
                 let (at, into) = (self.address_of(address), into(self));
+                self.code.ordered_atomics += 1;
                 (Instr::Atomic { atomic: *atomic, ty: scalar, into, at, operands: [a, b] }, into)
             }
             Kind::Shuffle(shuffle, arguments) => {

@@ -96,7 +96,7 @@ impl Lowering<'_> {
             return Address { index: IndexOperand::new(index.ty, by), ..inner };
         }
         if let Kind::Together(part, inner) = &address.kind {
-            return Address { part: *part, ..self.address_of(inner) };
+            return Address { part: *part, uniform: false, ..self.address_of(inner) };
         }
         let fixed = if let Kind::Variable(index) = &address.kind {
             self.homes[*index].uniform

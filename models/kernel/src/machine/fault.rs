@@ -66,6 +66,14 @@ impl Findings {
         self.listed.first()
     }
 
+    /// What was found first, with its place.
+    pub(crate) fn first_problem(&self) -> Option<String> {
+        self.first().map(|first| {
+            let (line, block, thread) = (first.place.line, first.block, first.thread);
+            format!("line {line}, block {block:?}, thread {thread:?}: {}", first.sentence)
+        })
+    }
+
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }

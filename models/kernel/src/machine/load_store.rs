@@ -50,7 +50,7 @@ impl Executor<'_> {
     /// The row that all lanes reach one after the other, if they do.
     #[inline(always)]
     fn row(&self, at: Address, ty: Scalar) -> Option<Row> {
-        if self.warp.mask != u32::MAX || ty.bytes() != 4 || !at.uniform || at.part != Part::Whole {
+        if self.warp.mask != u32::MAX || ty.bytes() != 4 || !at.uniform {
             return None;
         }
         let (first, follow) = match at.index {
@@ -68,9 +68,9 @@ impl Executor<'_> {
             return None;
         }
         let pointer = self.warp.wide[usize::from(at.pointer)][0];
-        let buffer = match address::space(pointer) {
-            address::GLOBAL => Some(address::buffer(pointer)),
-            address::SHARED => None,
+        let (buffer, ends) = match address::space(pointer) {
+            address::GLOBAL => (Some(address::buffer(pointer)), None),
+            address::SHARED => (None, at.shared.map(|variable| self.code.shared_range(variable))),
             _ => return None,
         };
         let begin = address::offset(pointer) + 4 * first;
@@ -78,7 +78,6 @@ impl Executor<'_> {
             Some(buffer) => &self.buffers.get(buffer)?.store,
             None => &*self.shared,
         };
-        let ends = at.shared.map(|variable| self.code.shared_range(variable));
         let fits = ends.is_none_or(|ends| {
             begin >= i64::from(ends.start) && begin + Row::BYTES as i64 <= i64::from(ends.end)
         });

@@ -1,5 +1,7 @@
 //! Bytes and their shadow memory: who wrote a cell, who read it, and which barriers lay between.
 
+use crate::machine::warp_ops::combined;
+use crate::typed_ast::Atomic;
 use crate::types::Scalar;
 
 /// Where one lane reaches, once it has been found right.
@@ -153,6 +155,26 @@ impl Cell {
         self.flags |= INITIAL;
     }
 
+    /// What blocks of two machines did to the same cell, if that is the same in any order of blocks.
+    fn join(&mut self, other: Self) -> Joined {
+        if other.block == 0 {
+            return Joined::Own;
+        }
+        if self.block == 0 {
+            *self = other;
+            return Joined::Other;
+        }
+        self.flags |= other.flags | SEVERAL << GRID;
+        if races(self.flags, GRID) {
+            return Joined::Conflict;
+        }
+        if self.flags & WRITTEN == 0 {
+            return Joined::Own;
+        }
+        self.flags |= REWRITTEN;
+        Joined::Combined
+    }
+
     pub(crate) fn state(&self) -> CellState {
         let has = |flag: u16| self.flags & flag != 0;
         CellState {
@@ -161,6 +183,35 @@ impl Cell {
             written: has(WRITTEN),
             rewritten: has(REWRITTEN),
             raced: has(RACED),
+        }
+    }
+}
+
+/// Which machine's value a cell has that blocks of two machines touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Joined {
+    Own,
+    Other,
+    /// What both changed by atomics.
+    Combined,
+    Conflict,
+}
+
+/// Atomics that changed a store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Changes {
+    #[default]
+    None,
+    Of(Atomic, Scalar),
+    Mixed,
+}
+
+impl Changes {
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::None, some) | (some, Self::None) => some,
+            (one, other) if one == other => one,
+            _ => Self::Mixed,
         }
     }
 }
@@ -189,6 +240,7 @@ pub(crate) struct Store {
     pub(crate) cells: Vec<Cell>,
     /// Bytes of a cell, as a power of two.
     pub(crate) shift: u32,
+    changes: Changes,
 }
 
 /// Poison in uninitialized memory: NaN as a float, NaN as a double, and an unlikely integer.
@@ -196,7 +248,8 @@ pub(crate) const POISON: u32 = 0x7ffa_dead;
 
 impl Store {
     pub(crate) fn new(bytes: usize, shift: u32) -> Self {
-        let mut store = Self { bytes: vec![0; bytes], cells: Vec::new(), shift };
+        let mut store =
+            Self { bytes: vec![0; bytes], cells: Vec::new(), shift, changes: Changes::None };
         store.reset();
         store
     }
@@ -209,6 +262,53 @@ impl Store {
         let cells = self.bytes.len().div_ceil(1 << self.shift);
         self.cells.clear();
         self.cells.resize(cells, Cell::default());
+    }
+
+    /// Notes an atomic; a difference is the sum with a negative number.
+    pub(super) fn note(&mut self, atomic: Atomic, ty: Scalar) {
+        let kind = if atomic == Atomic::Subtract { Atomic::Add } else { atomic };
+        self.changes = self.changes.and(Changes::Of(kind, ty));
+    }
+
+    pub(super) fn is_mixed(&self) -> bool {
+        self.changes == Changes::Mixed
+    }
+
+    pub(super) fn without_cells(&self) -> Self {
+        Self { bytes: self.bytes.clone(), cells: Vec::new(), shift: self.shift, ..Self::default() }
+    }
+
+    /// A cell; before the first access all cells of a store are the same.
+    pub(super) fn first_cell(&self) -> Cell {
+        self.cells.first().copied().unwrap_or_default()
+    }
+
+    pub(super) fn refill(&mut self, cell: Cell) {
+        self.cells = vec![cell; self.bytes.len().div_ceil(1 << self.shift)];
+    }
+
+    /// Adds what blocks of another machine did to a store that began as `original`.
+    pub(super) fn join(&mut self, other: &Self, original: &Self) -> Joined {
+        self.changes = self.changes.and(other.changes);
+        for cell in 0..self.cells.len() {
+            let from = cell << self.shift;
+            let bytes = from..(from + (1 << self.shift)).min(self.bytes.len());
+            match self.cells[cell].join(other.cells[cell]) {
+                Joined::Own => {}
+                Joined::Other => self.bytes[bytes.clone()].copy_from_slice(&other.bytes[bytes]),
+                Joined::Combined => {
+                    let Changes::Of(atomic, ty) = self.changes else { return Joined::Conflict };
+                    if ty.bytes() != 1 << self.shift {
+                        return Joined::Conflict;
+                    }
+                    let [own, other, first] =
+                        [&*self, other, original].map(|store| store.read(from, ty));
+                    self.write(from, ty, combined(atomic, ty, own, other, first));
+                }
+                Joined::Conflict => return Joined::Conflict,
+            }
+        }
+        Joined::Own
     }
 
     pub(crate) fn cell_of(&self, offset: usize) -> usize {

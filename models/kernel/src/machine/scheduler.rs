@@ -45,6 +45,11 @@ impl Scheduler {
         self.blocks - self.begun
     }
 
+    /// No block waits any more.
+    pub(super) fn finish(&mut self) {
+        self.begun = self.blocks;
+    }
+
     pub(super) fn next_block(&mut self) -> Option<(u64, u32)> {
         if self.waiting() == 0 {
             return None;

@@ -3,7 +3,7 @@
 use crate::bytecode::{Address, Reg, WARP};
 use crate::machine::execute::Executor;
 use crate::machine::fault::Fault;
-use crate::machine::memory::{CellAccess, POISON};
+use crate::machine::memory::{CellAccess, POISON, Target};
 use crate::machine::warp::{AccessKind, lanes};
 use crate::typed_ast::{Atomic, Shuffle, Vote};
 use crate::types::Scalar;
@@ -23,6 +23,11 @@ impl Executor<'_> {
         let mut values = [u64::from(POISON); WARP];
         for lane in lanes(self.warp.mask) {
             let Some(target) = targets[lane] else { continue };
+            match target {
+                Target::Global { buffer, .. } => self.buffers[buffer].store.note(atomic, ty),
+                Target::Shared { .. } => self.shared.note(atomic, ty),
+                Target::Local { .. } => {}
+            }
             self.touch(target, ty.bytes(), CellAccess::Atomic, lane);
             let old = self.read(target, ty, lane);
             let (a, b) = (self.value(operands[0], ty, lane), self.value(operands[1], ty, lane));
@@ -168,4 +173,21 @@ fn changed(atomic: Atomic, ty: Scalar, old: u64, a: u64, b: u64) -> Option<u64> 
         (Atomic::Or, _) => old | a,
         (Atomic::Xor, _) => old ^ a,
     })
+}
+
+/// What atomics of one kind, which commute, leave in all: from what some of them and the others left of the first value.
+pub(super) fn combined(atomic: Atomic, ty: Scalar, one: u64, other: u64, first: u64) -> u64 {
+    match atomic {
+        Atomic::Add => one.wrapping_add(other).wrapping_sub(first),
+        Atomic::Xor => one ^ other ^ first,
+        Atomic::Subtract
+        | Atomic::Min
+        | Atomic::Max
+        | Atomic::Exchange
+        | Atomic::Increment
+        | Atomic::Decrement
+        | Atomic::CompareAndSwap
+        | Atomic::And
+        | Atomic::Or => changed(atomic, ty, one, other, 0).unwrap_or(one),
+    }
 }

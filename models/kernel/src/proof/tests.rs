@@ -188,6 +188,11 @@ impl Writer {
     }
 }
 
+/// A kernel `k` of `const float *a, float *b, int n`, with shared memory of the launch.
+pub(crate) fn random_kernel(seed: u64) -> String {
+    Writer { seed, drawn: 0 }.kernel()
+}
+
 /// Launches of random kernels: exactly as long as they need, or with a margin.
 fn contract(seed: u64) -> Contract {
     let (length, shared) = match seed % 3 {
@@ -209,7 +214,7 @@ fn contract(seed: u64) -> Contract {
 fn verdicts_agree_with_all_small_launches_of_random_kernels() {
     let (mut proved, mut refuted) = (0, 0);
     for seed in 0..KERNELS {
-        let text = Writer { seed, drawn: 0 }.kernel();
+        let text = random_kernel(seed);
         let kernel = Kernel::parse("random.cu", &text).unwrap_or_else(|error| panic!("{error}"));
         let contract = contract(seed);
         let verdict = kernel.prove(&contract);

@@ -271,3 +271,12 @@ fn contiguous_access_equals_lane_by_lane() {
     let moved = totals.map(|of| (of.shared, of.replays, of.load, of.store));
     assert_eq!(moved[0], moved[1]);
 }
+
+#[test]
+fn a_run_that_is_stopped_keeps_the_read_that_went_wrong() {
+    let text = "__global__ void k(int *o) {\nint stop;\nwhile (stop != 77) o[1] = 2; }";
+    let mut machine = started(text, Launch::line(1, 1), &[poison(4)]);
+    assert_eq!(machine.run(1000), Progress::Going);
+    let problem = machine.findings().first_problem().expect("a problem");
+    assert!(problem.starts_with("line 3, ") && problem.contains("'stop'"), "{problem}");
+}
