@@ -67,16 +67,18 @@ fn every_preset_runs_is_shown_and_is_overridden_by_set() {
         let kind = lab["kind"].as_str().unwrap();
         let about = folder.run(&format!("lab show {kind} --json")).json();
         let text = folder.run(&format!("lab show {kind}"));
-        let has = |name: &str| {
-            let mut params = about["params"].as_array().unwrap().iter();
-            params.any(|param| param["name"] == name)
-        };
         let is_live = lab["live"] == true;
-        let shortened: Vec<&str> = STEPS.into_iter().filter(|name| is_live && has(name)).collect();
+        let params = about["params"].as_array().unwrap().iter();
+        let short =
+            params.filter(|param| is_live && STEPS.iter().any(|name| param["name"] == *name));
+        let fewest = |param: &Value| param["min"].as_f64().map_or(2, |min| (min as i64).max(2));
+        let shortened: Vec<(&str, i64)> =
+            short.map(|param| (param["name"].as_str().unwrap(), fewest(param))).collect();
         for preset in about["presets"].as_array().unwrap() {
             let name = preset["name"].as_str().unwrap();
             text.printed(&[name]);
-            let sets: String = shortened.iter().map(|name| format!(" --set {name}=2")).collect();
+            let sets: String =
+                shortened.iter().map(|(name, fewest)| format!(" --set {name}={fewest}")).collect();
             let device = if is_live { " --device cpu" } else { "" };
             let ended = folder.run(&format!("lab {kind} --preset {name} --json{sets}{device}"));
             if (kind, name) == ("graph", "not-a-number") {
@@ -85,9 +87,9 @@ fn every_preset_runs_is_shown_and_is_overridden_by_set() {
             }
             let found = ended.json();
             for (param, value) in preset["set"].as_object().unwrap() {
-                let is_short = shortened.contains(&param.as_str());
-                let expected = if is_short { &json!(2) } else { value };
-                assert_eq!(&found["params"][param], expected, "{kind} {name}");
+                let short = shortened.iter().find(|(name, _)| name == param);
+                let expected = short.map_or(value.clone(), |(_, fewest)| json!(fewest));
+                assert_eq!(found["params"][param], expected, "{kind} {name}");
             }
         }
     }
