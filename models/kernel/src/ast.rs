@@ -1,11 +1,11 @@
-//! The syntax tree of a kernel: what was written, before anything is known of types; and the table of operators.
+//! The syntax tree of a kernel: what was written, before anything is known of types.
 
 use crate::diagnostic::Place;
-use crate::lexer::{Lexeme, Suffix};
-use crate::typed_ast::{Comparison, Operation, YieldedValue};
+use crate::lexer::{Suffix, Written};
+use crate::operators::Binary;
+use crate::typed_ast::{Operation, YieldedValue};
 use crate::types::{Access, Record, Scalar};
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 #[derive(Debug, Default)]
 pub(super) struct Unit {
@@ -16,16 +16,6 @@ pub(super) struct Unit {
     /// Variables of the host, which are named in complaints alone.
     pub(super) host_variables: BTreeSet<String>,
     pub(super) written: Written,
-}
-
-/// What the text is written from again.
-#[derive(Debug, Default)]
-pub(super) struct Written {
-    pub(super) tokens: Vec<Lexeme>,
-    /// Names that are declared, and whether each is a function's or a type's.
-    pub(super) declared: BTreeMap<String, bool>,
-    /// Tokens that a second compiler is given other words for, by their number.
-    pub(super) rewritten: BTreeMap<usize, Cow<'static, str>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -246,27 +236,6 @@ pub(super) enum ExprKind {
     Ignored(Vec<Expr>),
 }
 
-/// An operator of two operands that are both always evaluated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Binary {
-    Arithmetic(Operation),
-    Compare(Comparison, Sides),
-}
-
-/// Which side of a comparison stands where: `a > b` is `b < a`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sides {
-    AsWritten,
-    Swapped,
-}
-
-impl Binary {
-    pub(crate) fn mark(self) -> &'static str {
-        let own = INFIX.iter().find(|(_, _, infix)| *infix == Infix::Binary(self));
-        own.map_or("", |(mark, ..)| mark)
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unary {
     Plus,
@@ -275,53 +244,4 @@ pub(crate) enum Unary {
     Complement,
     Dereference,
     Address,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Infix {
-    Binary(Binary),
-    AndAlso,
-    OrElse,
-}
-
-const fn arithmetic(operation: Operation) -> Infix {
-    Infix::Binary(Binary::Arithmetic(operation))
-}
-
-const fn compare(comparison: Comparison, sides: Sides) -> Infix {
-    Infix::Binary(Binary::Compare(comparison, sides))
-}
-
-/// The operators by their marks, with their ranks: the higher binds tighter.
-const INFIX: [(&str, u8, Infix); 18] = [
-    ("||", 1, Infix::OrElse),
-    ("&&", 2, Infix::AndAlso),
-    ("|", 3, arithmetic(Operation::Or)),
-    ("^", 4, arithmetic(Operation::Xor)),
-    ("&", 5, arithmetic(Operation::And)),
-    ("==", 6, compare(Comparison::Equal, Sides::AsWritten)),
-    ("!=", 6, compare(Comparison::NotEqual, Sides::AsWritten)),
-    ("<", 7, compare(Comparison::Less, Sides::AsWritten)),
-    ("<=", 7, compare(Comparison::LessEqual, Sides::AsWritten)),
-    (">", 7, compare(Comparison::Less, Sides::Swapped)),
-    (">=", 7, compare(Comparison::LessEqual, Sides::Swapped)),
-    ("<<", 8, arithmetic(Operation::Left)),
-    (">>", 8, arithmetic(Operation::Right)),
-    ("+", 9, arithmetic(Operation::Add)),
-    ("-", 9, arithmetic(Operation::Subtract)),
-    ("*", 10, arithmetic(Operation::Multiply)),
-    ("/", 10, arithmetic(Operation::Divide)),
-    ("%", 10, arithmetic(Operation::Remainder)),
-];
-
-pub(super) fn infix(mark: &str) -> Option<(Infix, u8)> {
-    INFIX.iter().find(|(own, ..)| *own == mark).map(|(_, rank, infix)| (*infix, *rank))
-}
-
-/// The operation of a compound assignment; none inside for a plain one.
-pub(super) fn assignment(mark: &str) -> Option<Option<Operation>> {
-    match infix(mark.strip_suffix('=')?) {
-        Some((Infix::Binary(Binary::Arithmetic(operation)), _)) => Some(Some(operation)),
-        _ => (mark == "=").then_some(None),
-    }
 }

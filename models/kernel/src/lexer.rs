@@ -4,10 +4,10 @@ mod directives;
 mod macros;
 mod scanner;
 
-use crate::ast::Written;
 use crate::diagnostic::{Diagnostic, MOST_BYTES, Place};
 use crate::lexer::scanner::Scanner;
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 mlsys_lab::named_enum! {
@@ -85,6 +85,16 @@ impl fmt::Display for Token {
 pub(crate) struct Lexeme {
     pub(crate) token: Token,
     pub(crate) place: Place,
+}
+
+/// What the text is written from again.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    pub(super) tokens: Vec<Lexeme>,
+    /// Names that are declared, and whether each is a function's or a type's.
+    pub(super) declared: BTreeMap<String, bool>,
+    /// Tokens that a second compiler is given other words for, by their number.
+    pub(super) rewritten: BTreeMap<usize, Cow<'static, str>>,
 }
 
 /// The tokens of some words, all at one place.

@@ -24,6 +24,7 @@ mod lexer;
 mod lower;
 mod machine;
 mod math;
+mod operators;
 mod parser;
 pub mod proof;
 pub mod recipe;

@@ -4,6 +4,7 @@
 //! launch, so that a machine that is copied goes on as the original does.
 
 mod alu;
+mod atomics;
 mod counters;
 mod execute;
 mod fault;

@@ -14,8 +14,9 @@ mod switch;
 mod template;
 mod type_name;
 
-use crate::ast::{RecordDeclaration, TypeName, Unit, Written};
+use crate::ast::{RecordDeclaration, TypeName, Unit};
 use crate::diagnostic::{Diagnostic, Place};
+use crate::lexer::Written;
 use crate::lexer::{Lexeme, Token, Tokens};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

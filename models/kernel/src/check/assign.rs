@@ -1,10 +1,11 @@
 //! Assignments, steps, conversions and arithmetic with addresses.
 
 use crate::ast;
-use crate::ast::{Binary, ExprKind};
+use crate::ast::ExprKind;
 use crate::check::fold::{arithmetic, compared, converted, loaded, scaled};
 use crate::check::{Checked, Checker, Meaning};
 use crate::diagnostic::Place;
+use crate::operators::Binary;
 use crate::typed_ast::{Comparison, CompoundOp, Expr, Kind, Operation, Target, YieldedValue};
 use crate::types::{Access, Scalar, Type};
 

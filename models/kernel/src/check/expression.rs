@@ -1,11 +1,12 @@
 //! Expressions: numbers, names and operators.
 
 use crate::ast;
-use crate::ast::{Binary, ExprKind, Passing, Unary};
+use crate::ast::{ExprKind, Passing, Unary};
 use crate::check::fold::{arithmetic, compared, converted, loaded, negated};
 use crate::check::{BUILTIN_NAMES, Checked, Checker, Meaning, Number};
 use crate::diagnostic::Place;
 use crate::lexer::Suffix;
+use crate::operators::Binary;
 use crate::typed_ast::{Axis, Expr, Kind, Operation, Special};
 use crate::types::{Access, Scalar, Type};
 use mlsys_lab::nearest::nearest;

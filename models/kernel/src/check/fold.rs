@@ -1,7 +1,7 @@
 //! Typed expressions, worked out at once where their operands are known before the kernel runs.
 
-use crate::ast::Sides;
 use crate::diagnostic::Place;
+use crate::operators::Sides;
 use crate::typed_ast::{Comparison, Expr, Kind, Operation};
 use crate::types::{Scalar, Type};
 

@@ -1,11 +1,11 @@
 //! Directives: `#define`, `#if` and their kin. `#include` and `#pragma` are passed over: what the headers of CUDA and C
 //! declare is there without them.
 
-use crate::ast::{Binary, Infix, infix};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::lexer::macros::Macros;
 use crate::lexer::scanner::Piece;
 use crate::lexer::{Lexeme, Token, Tokens};
+use crate::operators::{Binary, Infix, Sides, infix};
 use crate::typed_ast::{Comparison, Operation};
 
 /// How deep `#if` may nest, and the brackets and operators of its condition.
@@ -269,8 +269,8 @@ fn applied(operator: Infix, left: i64, right: i64) -> Option<i64> {
         Infix::OrElse => i64::from(left != 0 || right != 0),
         Infix::Binary(Binary::Compare(comparison, sides)) => {
             let (left, right) = match sides {
-                crate::ast::Sides::AsWritten => (left, right),
-                crate::ast::Sides::Swapped => (right, left),
+                Sides::AsWritten => (left, right),
+                Sides::Swapped => (right, left),
             };
             i64::from(match comparison {
                 Comparison::Equal => left == right,

@@ -1,6 +1,6 @@
 //! Bytes and their shadow memory: who wrote a cell, who read it, and which barriers lay between.
 
-use crate::machine::warp_ops::combined;
+use crate::machine::atomics::combined;
 use crate::typed_ast::Atomic;
 use crate::types::Scalar;
 

@@ -1,8 +1,9 @@
 //! Expressions, by the ranks of C.
 
-use crate::ast::{Base, Expr, ExprKind, Infix, Unary, assignment, infix};
+use crate::ast::{Base, Expr, ExprKind, Unary};
 use crate::diagnostic::Place;
 use crate::lexer::Token;
+use crate::operators::{Infix, assignment, infix};
 use crate::parser::{Parsed, Parser, is_keyword, outside};
 use crate::typed_ast::{Operation, YieldedValue};
 

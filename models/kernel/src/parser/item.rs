@@ -1,11 +1,12 @@
 //! What stands outside of functions: functions, constants and names for types.
 
 use crate::ast::{
-    Base, Binary, Declaration, Declarator, ExprKind, Function, Initial, Param, Role, Storage,
-    TypeName, Unit, assignment, infix,
+    Base, Declaration, Declarator, ExprKind, Function, Initial, Param, Role, Storage, TypeName,
+    Unit,
 };
 use crate::diagnostic::Place;
 use crate::lexer::Token;
+use crate::operators::{Binary, assignment, infix};
 use crate::parser::expression::boxed;
 use crate::parser::generic::plain;
 use crate::parser::{Parsed, Parser, Reported, outside};

@@ -1,10 +1,10 @@
 //! `switch`, as a chain of `if`s: each part ends with break, return or continue, and none falls into the next.
 
 use crate::ast::{
-    Binary, Declaration, Declarator, Expr, ExprKind, Initial, Sides, Statement, StatementKind,
-    Storage,
+    Declaration, Declarator, Expr, ExprKind, Initial, Statement, StatementKind, Storage,
 };
 use crate::diagnostic::Place;
+use crate::operators::{Binary, Sides};
 use crate::parser::expression::boxed;
 use crate::parser::{Parsed, Parser};
 use crate::typed_ast::Comparison;

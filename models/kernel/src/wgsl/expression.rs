@@ -1,8 +1,8 @@
 //! Expressions: WGSL has the operators of C, but no assignments in them; those become lines before.
 
-use crate::ast::{Binary, Sides};
 use crate::diagnostic::Place;
 use crate::math::Math;
+use crate::operators::{Binary, Sides};
 use crate::typed_ast::{Comparison, Expr, Kind, Operation, YieldedValue};
 use crate::types::{Scalar, Type};
 use crate::wgsl::function::Writer;

@@ -1,7 +1,7 @@
 //! Pieces of WGSL: names, of which the language keeps many to itself, constants, operators and conversions.
 
-use crate::ast::Binary;
 use crate::diagnostic::Place;
+use crate::operators::Binary;
 use crate::typed_ast::Operation;
 use crate::types::Scalar;
 use crate::wgsl::{Translated, type_name};
