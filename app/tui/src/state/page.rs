@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mlsys_lab::Registry;
 use mlsys_lab::report::RunData;
-use mlsys_lesson::{Answer, Block, Event, Lesson, Predict, Question};
+use mlsys_lesson::{Answer, Asked, Block, Event, Lesson, Predict, PredictKind, Question};
 use mlsys_run::glossary::Glossary;
 use mlsys_run::settings;
 use mlsys_view::kernel::Play;
@@ -248,6 +248,28 @@ impl Page {
 
     pub fn marked_question(&self) -> Option<&Question> {
         self.marked_block()?.as_question()
+    }
+
+    /// How many letters the options of the marked task take; 0 for other tasks.
+    pub fn marked_options(&self) -> usize {
+        match self.marked_block() {
+            Some(Block::Question(question)) => match question.kind.asked() {
+                Asked::Choice { choices }
+                | Asked::Multiple { choices }
+                | Asked::Match { choices, .. }
+                | Asked::Order { choices } => choices.len(),
+                Asked::Numeric { .. }
+                | Asked::List
+                | Asked::Expression
+                | Asked::Text
+                | Asked::Kernel { .. } => 0,
+            },
+            Some(Block::Predict(predict)) => match &predict.kind {
+                PredictKind::Choice { choices } => choices.len(),
+                PredictKind::Numeric { .. } => 0,
+            },
+            Some(_) | None => 0,
+        }
     }
 
     pub fn show_lab(&mut self, id: &str) {

@@ -6,7 +6,7 @@ use mlsys_view::panel::Inspect;
 use mlsys_view::theme::ColorDepth;
 
 use crate::command::{Binding, Command, Need, Place, TABLE};
-use crate::state::{App, Instructors, LabState, Page, RunStatus};
+use crate::state::{App, Instructors, LabState, Page, RunStatus, Side};
 use crate::update::export::{self, NoWeights};
 
 /// Why a command cannot be done now, as a notice says it.
@@ -44,6 +44,10 @@ pub enum Refusal {
     AtCourse,
     #[error("a failed launch is shown: L goes back to where it was opened")]
     AtFault,
+    #[error(
+        "the marked task has an option d: enter begins the answer; tab leaves it, then d changes the device"
+    )]
+    AtOptions,
     #[error("not here")]
     NotHere,
 }
@@ -105,6 +109,10 @@ impl App {
         let plays = row.command == Command::Run && self.plays_steps();
         if visits && self.overlay.is_none() && !plays && !is_of_looking(row.command) {
             return Err(Refusal::AtFault);
+        }
+        let has_option = |page: &Page| page.side == Side::Text && page.marked_options() > 3;
+        if row.command == Command::Device && self.page.as_ref().is_some_and(has_option) {
+            return Err(Refusal::AtOptions);
         }
         row.needs.iter().try_for_each(|&need| {
             if self.meets(need)? { Ok(()) } else { Err(Refusal::Unmet(need)) }

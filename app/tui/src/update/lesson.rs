@@ -36,9 +36,21 @@ impl App {
                 }
                 page.ended = false;
                 self.keep_marked_in_view();
+                self.tell_passed(before);
             }
         }
         self.start_instant();
+    }
+
+    /// Says that a step to the next task has passed text that was not on the screen.
+    fn tell_passed(&mut self, before: usize) {
+        let (_, height) = view::text_size(self.screen.size);
+        let Some(page) = &self.page else { return };
+        match page.scroll.saturating_sub(before + height) {
+            0 => {}
+            1 => self.notify("a line was passed: page up shows it"),
+            passed => self.notify(format!("{passed} lines were passed: page up shows them")),
+        }
     }
 
     /// After the last activity: shows the end with what is left to do, then goes to the first open task, and from a lesson

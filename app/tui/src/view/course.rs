@@ -100,7 +100,7 @@ fn heading(app: &App, title: &str, range: Range<usize>, width: usize) -> Line<'s
     ])
 }
 
-fn shortened(text: &str, room: usize, app: &App) -> String {
+pub(super) fn shortened(text: &str, room: usize, app: &App) -> String {
     if text.width() <= room {
         return text.to_owned();
     }

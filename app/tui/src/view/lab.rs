@@ -10,6 +10,7 @@ use ratatui::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
 pub use self::layout::{cells, chosen_cells};
+use super::course::shortened;
 use super::{draw_lines, sides};
 use crate::state::{App, Knob, LabState, Page, RunStatus, Side, Telling};
 
@@ -82,7 +83,15 @@ pub fn draw_chosen(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
             Line::styled("this lab has no picture", app.theme().dim).render(picture, buffer);
         }
     }
-    status::draw(app, page, lab, state, buffer);
+    match &page.fault {
+        // There is no room for a message of its own.
+        Some(visit) => {
+            let line = format!("{} {}", app.glyphs().wrong, visit.sentence);
+            let line = shortened(&line, usize::from(state.width), app);
+            Line::styled(line, app.theme().bad).render(state, buffer);
+        }
+        None => status::draw(app, page, lab, state, buffer),
+    }
 }
 
 /// The lesson's labs by id, each with how its run stands, as they follow each other in the first line: from the first on, or

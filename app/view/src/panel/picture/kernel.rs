@@ -1,6 +1,7 @@
 //! A kernel's launch in the debugger: its source, its blocks, the lanes of a warp, its memory. All pictures share one position.
 
 mod accesses;
+mod buffers;
 mod debugger;
 mod divergence;
 mod grid;
@@ -22,6 +23,7 @@ use super::{At, Picture, Sheet, cells};
 use crate::canvas::{Canvas, Pen};
 use crate::csv::Lines;
 use crate::glyphs::{GlyphSet, Glyphs};
+use crate::panel::plane::split;
 use crate::panel::view::{FrameView, Mark, Stretch, Way};
 use crate::panel::{Focus, draw_frame};
 use crate::text;
@@ -235,7 +237,16 @@ impl Picture for Kernel {
             }
             View::Problems => {
                 view.mark = debugger.problem.map(|row| Mark { column: 0, row });
-                Frame::Table(problems(self))
+                // The table cuts what has no room in it; the chosen problem is told in full.
+                let chosen = self.whole.problems.get(debugger.problem.unwrap_or(0));
+                let [table, foot] = split(area, if area.height > 8 { 3 } else { 0 });
+                let told = chosen.map(|problem| {
+                    let text = format!("Line {}: {}.", problem.line, problem.sentence);
+                    (text, look.theme.text)
+                });
+                write_lines(foot, canvas, told.as_slice(), look);
+                let at = At { view: &view, focus: Focus::Aside, walk: None };
+                return draw_frame(table, canvas, &Frame::Table(problems(self)), at, look);
             }
         };
         draw_frame(area, canvas, &frame, At { view: &view, focus: Focus::Aside, walk: None }, look);

@@ -115,6 +115,28 @@ fn cells_behind_a_buffer_and_lanes_over_time() {
     assert_eq!((of_line(2).mask, of_line(4).mask), (0x5555_5555, 0xaaaa_aaaa));
 }
 
+#[test]
+fn an_image_has_its_rows_and_its_blocks() {
+    let image = ["example=brighten-2d", "rows=20", "columns=40", "block_dim=[16,16]"];
+    let memory = sent("memory", &image);
+    let mut walk = KernelDebugger::new(&memory);
+    walk.seek(Goal::End, Direction::Forward);
+    compare("kernel-image", &memory, &walk);
+    let said = kernel::words(&memory, Some(&walk));
+    for name in ["in row 19: 0 read", "out row 19: 0 written", ", 39 written"] {
+        assert!(said.contains(name), "{name}: {said}");
+    }
+    let grid = sent("grid", &image);
+    walk = KernelDebugger::new(&grid);
+    walk.choose_block(5);
+    compare("kernel-blocks", &grid, &walk);
+    // Two sizes that the blocks cover equally: nothing says which one is the row.
+    let unclear = ["example=brighten-2d", "rows=20", "columns=30", "block_dim=[16,16]"];
+    let memory = sent("memory", &unclear);
+    let said = kernel::words(&memory, Some(&KernelDebugger::new(&memory)));
+    assert!(said.contains("out[0]:"), "{said}");
+}
+
 /// The launch that refutes a proof is another than the lab's own, and stepping it meets the fault at its thread.
 #[test]
 fn a_refuted_proof_leads_to_its_witness() {

@@ -11,8 +11,8 @@ const ACTIVE: usize = 0;
 const INACTIVE: usize = 1;
 const LINE: usize = 2;
 
-/// Columns that a stretch on one line takes, at most: its line number and two gaps.
-const COLUMN: usize = 6;
+/// Columns of the longest name of lanes that go together in order, `lanes 16, 17 .. 31`, and a gap.
+const LABEL: usize = 20;
 
 /// One column for each stretch of instructions on one line with the same active lanes, as many as there is room for around
 /// the position; lanes that go together share a row where there are not rows for all. The mark is the newest stretch.
@@ -32,7 +32,10 @@ pub(super) fn raster(
     let clock = debugger.clock();
     // Before the first step the whole run is shown.
     let done = if clock == 0 { 0 } else { all.partition_point(|issue| issue.step < clock) };
-    let room = (columns.saturating_sub(14) / COLUMN).max(1);
+    // A column is as wide as its longest number, with a glyph's place and a gap; names of lanes stand before them.
+    let numbers = all.iter().map(|issue| issue.line.max(issue.instructions));
+    let column = numbers.max().unwrap_or(0).to_string().len() + 2;
+    let room = (columns.saturating_sub(LABEL) / column).max(1);
     let first = (done + room / 4).saturating_sub(room).min(all.len().saturating_sub(room));
     let shown = &all[first..all.len().min(first + room)];
     let groups = groups(shown, rows.saturating_sub(8) < LANES);

@@ -114,12 +114,21 @@ fn parts(area: Rect, debugger: &KernelDebugger) -> [Rect; 3] {
     let foot = u16::from(area.height > 8) + u16::from(area.height > 12);
     let [above, foot] = split(area, foot);
     let in_flight = debugger.machine().map_or(0, |machine| machine.blocks().len());
-    let in_flight = pen::cells(in_flight).saturating_add(4);
+    let in_flight =
+        pen::cells(in_flight).saturating_add(3 + block_rows(area.width, area.height / 3, debugger));
     let rows = debugger.threads().div_ceil(across(debugger));
     let rows = pen::cells(rows as usize).saturating_add(1);
     let below = rows.min(above.height * 2 / 3).max(above.height.saturating_sub(in_flight));
     let [above, below] = split(above, below);
     [above, below, foot]
+}
+
+/// Rows of the picture of all blocks: those of the grid in y, where they fit.
+fn block_rows(columns: u16, rows: u16, debugger: &KernelDebugger) -> u16 {
+    let [wide, high, _] = debugger.recipe.grid_dim;
+    // A row is left for the selected block.
+    let fits = wide <= u32::from(columns) && high < u32::from(rows);
+    if fits { high as u16 } else { 1 }
 }
 
 /// Threads in a row: at most a warp.
@@ -172,17 +181,21 @@ impl Field {
     }
 }
 
-/// A letter a block near the selected one, then a row a block that is in flight.
+/// A letter a block: of the selected one's plane in rows along x, or of those near it; then a row a block that is in flight.
 fn draw_blocks(area: Rect, canvas: &mut Canvas, debugger: &KernelDebugger, look: &Look) {
     let theme = &look.theme;
     let here = debugger.here();
-    let (all, room) = (debugger.blocks(), u64::from(area.width.max(1)));
+    let (all, high) = (debugger.blocks(), block_rows(area.width, area.height, debugger));
+    let wide = if high > 1 { debugger.recipe.grid_dim[0] as u16 } else { area.width.max(1) };
+    let room = u64::from(wide) * u64::from(high);
     let mut rows = area.y..area.bottom();
     let first = u64::from(here.block) / room * room;
-    let line = blocks(debugger, first, room);
+    let shown = blocks(debugger, first, room);
     let mut pen = Pen::new(area, canvas, &look.glyphs);
     if let Some(y) = rows.next() {
-        for (block, x) in line.iter().zip(area.x..) {
+        rows.start += high - 1;
+        for (block, place) in shown.iter().zip(0..) {
+            let (x, y) = (area.x + place % wide, y + place / wide);
             let letter = block.name().0;
             let is_selected = block.number == here.block;
             let style = if is_selected { theme.selection } else { letter_style(letter, look) };
@@ -190,10 +203,10 @@ fn draw_blocks(area: Rect, canvas: &mut Canvas, debugger: &KernelDebugger, look:
         }
         let text = match all > room {
             false if all == 1 => "  1 block".to_owned(),
-            true => format!(" blocks {first} to {} of {all} ", first + line.len() as u64 - 1),
+            true => format!(" blocks {first} to {} of {all} ", first + shown.len() as u64 - 1),
             false => format!("  {all} blocks"),
         };
-        if line.len() + text.len() <= usize::from(area.width) || all > room {
+        if shown.len().min(wide.into()) + text.len() <= area.width.into() || all > room {
             pen.ending(area.right(), y, &text, theme.dim);
         }
     }

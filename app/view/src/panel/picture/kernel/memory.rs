@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use mlsys_kernel::types::Scalar;
 use mlsys_kernel::{AccessKind, CellState, Machine, Reach};
 use mlsys_lab::Value;
 use mlsys_lab::frame::{Cell, CellRow, Cells, Kind, Tone};
@@ -10,19 +9,12 @@ use mlsys_lab::picture::index_ranges;
 use mlsys_lab::value::number;
 
 use super::NOTHING_RUN;
+use super::buffers::{Buffer, buffers};
 use super::debugger::{KernelDebugger, Thread};
 use super::state::{LaneAccess, lane_accesses};
 
 /// Columns and rows of a page of a file.
 pub(super) const PAGE: (usize, usize) = (140, 60);
-
-/// A buffer in global memory, or an array in shared memory from a byte on.
-struct Buffer {
-    name: String,
-    scalar: Scalar,
-    elements: usize,
-    shared: Option<u32>,
-}
 
 /// What happened to a cell, in the order of the legend.
 const KINDS: [(&str, Tone); 7] = [
@@ -54,14 +46,14 @@ pub(super) fn memory(
         Err(error) => return note(error.to_string()),
     };
     let here = debugger.here();
-    let buffers = buffers(machine);
+    let buffers = buffers(machine, &debugger.recipe);
     if buffers.is_empty() {
         return note("The kernel has no buffer.".to_owned());
     }
     let accesses = lane_accesses(debugger);
     // Numbers, legend, sentence, and the name of the mark need rows.
     let each = (rows.saturating_sub(7) / buffers.len()).max(LEAST);
-    let across = across(machine, &buffers, here, columns);
+    let line = across(machine, &buffers, here, columns);
     let mut cell_rows = Vec::new();
     let mut mark = None;
     // A buffer that is not reached shows what lies at the same place as in the one that is.
@@ -73,6 +65,7 @@ pub(super) fn memory(
         let about = buffer.element(reached).or_else(|| lanes.keys().next().copied());
         let watched = buffer.watched(debugger);
         let about = about.or(watched).or_else(|| reached.and_then(global_element)).unwrap_or(0);
+        let across = buffer.columns.unwrap_or(line);
         let first = window(about, buffer.elements, across, each);
         let last = (first + across * each).min(buffer.elements);
         let own = own.and_then(|own| buffer.element(Some(own))).or(watched);
@@ -84,7 +77,7 @@ pub(super) fn memory(
             }
             let here_now: Vec<usize> =
                 lanes.range(row.clone()).flat_map(|(_, lanes)| lanes.iter().copied()).collect();
-            let cell = |element: usize| Some(buffer.cell(machine, here, element, &lanes));
+            let cell = |element: usize| Some(cell(buffer, machine, here, element, &lanes));
             let mut cells: Vec<_> = row.map(cell).collect();
             // What lies behind the last element, as far as the row goes, is drawn where it would be.
             let behind = start as i64 + cells.len() as i64;
@@ -95,7 +88,7 @@ pub(super) fn memory(
                 cells.extend((behind..=*furthest).map(|at| Some(ghost(outside.get(&at)))));
             }
             cell_rows.push(CellRow {
-                label: format!("{}[{start}]", buffer.name),
+                label: buffer.label(start),
                 cells,
                 remark: match here_now.len() {
                     0 => String::new(),
@@ -120,7 +113,10 @@ pub(super) fn memory(
     let is_outside = |cell: &Option<Cell>| cell.as_ref().is_some_and(|c| c.kind == OUTSIDE);
     let has_outside = cell_rows.iter().any(|row: &CellRow| row.cells.iter().any(is_outside));
     let cells = Cells {
-        group: SECTOR / 4,
+        group: buffers
+            .iter()
+            .find_map(|b| b.columns)
+            .map_or(SECTOR / 4, |_| debugger.recipe.block_dim[0] as usize),
         kinds: if has_outside { kinds_until(KINDS.len()) } else { kinds() },
         rows: cell_rows,
         note: [unwritten(debugger, machine), selected_lane(debugger, &accesses)].concat(),
@@ -150,72 +146,17 @@ pub(super) fn kind(state: CellState) -> usize {
     }
 }
 
-fn buffers(machine: &Machine) -> Vec<Buffer> {
-    let global = machine.buffers().map(|(name, scalar, elements)| Buffer {
-        name: name.to_owned(),
-        scalar,
-        elements,
-        shared: None,
-    });
-    let shared = machine.shared_arrays().into_iter().map(|array| Buffer {
-        name: array.name,
-        scalar: array.of,
-        elements: array.elements,
-        shared: Some(array.offset),
-    });
-    global.chain(shared).filter(|buffer| buffer.elements > 0).collect()
-}
-
-impl Buffer {
-    /// The element that a lane reaches, if it lies in this buffer.
-    fn element(&self, access: Option<&LaneAccess>) -> Option<usize> {
-        let element = match (&access?.reach, self.shared) {
-            (Reach::Global { buffer, element, .. }, None) if *buffer == self.name => {
-                usize::try_from(*element).ok()?
-            }
-            (Reach::Shared { byte, .. }, Some(offset)) => {
-                let byte = u32::try_from(*byte).ok()?.checked_sub(offset)?;
-                (byte / self.scalar.bytes().max(1)) as usize
-            }
-            (
-                Reach::Global { .. } | Reach::Shared { .. } | Reach::Local { .. } | Reach::Nowhere,
-                _,
-            ) => return None,
-        };
-        (element < self.elements).then_some(element)
-    }
-
-    /// The element of it that stays in sight.
-    fn watched(&self, debugger: &KernelDebugger) -> Option<usize> {
-        let watched = debugger.watched.as_ref().filter(|of| of.buffer == self.name)?;
-        (self.shared.is_none() && watched.at < self.elements).then_some(watched.at)
-    }
-
-    fn value(&self, machine: &Machine, here: Thread, element: usize) -> Option<(CellState, Value)> {
-        match self.shared {
-            None => {
-                let state = machine.cell(&self.name, element)?;
-                Some((state, Value::Float(machine.element(&self.name, element)?)))
-            }
-            Some(offset) => {
-                let byte = u32::try_from(element).ok()?.checked_mul(self.scalar.bytes())?;
-                machine.shared_cell(here.block, offset.checked_add(byte)?, self.scalar)
-            }
-        }
-    }
-
-    fn cell(
-        &self,
-        machine: &Machine,
-        here: Thread,
-        element: usize,
-        lanes: &BTreeMap<usize, Vec<usize>>,
-    ) -> Cell {
-        let Some((state, value)) = self.value(machine, here, element) else { return Cell::new(4) };
-        let mut text = if state.defined { short(&value) } else { "?".to_owned() };
-        text.push_str(&lanes.get(&element).map_or_else(String::new, |lanes| behind(lanes)));
-        Cell { kind: kind(state), text }
-    }
+fn cell(
+    buffer: &Buffer,
+    machine: &Machine,
+    here: Thread,
+    element: usize,
+    lanes: &BTreeMap<usize, Vec<usize>>,
+) -> Cell {
+    let Some((state, value)) = buffer.value(machine, here, element) else { return Cell::new(4) };
+    let mut text = if state.defined { short(&value) } else { "?".to_owned() };
+    text.push_str(&lanes.get(&element).map_or_else(String::new, |lanes| behind(lanes)));
+    Cell { kind: kind(state), text }
 }
 
 fn short(value: &Value) -> String {

@@ -1,5 +1,7 @@
 //! What the threads of a block are doing, what they hold, and what the lanes of a warp reached last.
 
+use std::collections::BTreeSet;
+
 use mlsys_kernel::{AccessKind, BlockState, LANES, Reach, ThreadState, VariableView};
 use mlsys_lab::value::number;
 use ratatui::style::Style;
@@ -80,7 +82,13 @@ pub(super) fn variables(debugger: &KernelDebugger) -> Vec<VariableView> {
 
 pub(super) fn variables_of(debugger: &KernelDebugger, thread: Thread) -> Vec<VariableView> {
     let machine = debugger.machine();
-    machine.map_or(Vec::new(), |machine| machine.variables(thread.block, thread.number()))
+    let mut all =
+        machine.map_or(Vec::new(), |machine| machine.variables(thread.block, thread.number()));
+    // Of equal names, those of the branch that was not taken have no value.
+    let known = all.iter().filter(|v| v.value.is_some()).map(|v| v.name.clone());
+    let known: BTreeSet<String> = known.collect();
+    all.retain(|variable| variable.value.is_some() || !known.contains(&variable.name));
+    all
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -43,7 +43,9 @@ pub fn status(debugger: &KernelDebugger) -> Vec<String> {
                 format!("; {sectors} {unit}, {} of {} bytes used", access.used, 32 * sectors)
             }
         };
-        lines.push(format!("{lanes} lanes: the first {}{cost}.", first.describe(debugger)));
+        let who =
+            if lanes == 1 { "1 lane:".to_owned() } else { format!("{lanes} lanes: the first") };
+        lines.push(format!("{who} {}{cost}.", first.describe(debugger)));
     }
     if let Some(found) = machine.findings().listed().last().filter(|_| step.found) {
         lines.push(format!("Line {}: {}.", found.place.line, found.sentence));
