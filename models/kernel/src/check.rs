@@ -10,6 +10,7 @@ mod fold;
 mod instance;
 mod intrinsic;
 mod make;
+mod method;
 mod overload;
 mod passing;
 mod record;
@@ -99,6 +100,8 @@ struct Checker<'u> {
     checked: usize,
     fence: Option<Place>,
     builtins: BTreeSet<Place>,
+    /// Where a structure is called like a function.
+    objects: BTreeSet<Place>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -164,6 +167,7 @@ pub(super) fn check(unit: &Unit, diagnostics: Vec<Diagnostic>) -> Result<Program
             shared: checker.shared,
             fence: checker.fence,
             builtins: checker.builtins,
+            objects: checker.objects,
             globals: checker.globals,
         }),
         Some(_) | None => Err(checker.diagnostics),

@@ -157,8 +157,12 @@ fn spliced(text: &str) -> (String, Vec<usize>) {
 const SUFFIX: &str = "_k";
 
 /// The text again, each token on its line: what a second compiler is given. At the places `builtins` a function of CUDA is
-/// called although the text declares its name.
-pub(super) fn regenerated(written: &Written, builtins: &BTreeSet<Place>) -> String {
+/// called although the text declares its name, at `objects` a variable.
+pub(super) fn regenerated(
+    written: &Written,
+    builtins: &BTreeSet<Place>,
+    objects: &BTreeSet<Place>,
+) -> String {
     let Written { tokens, declared, rewritten } = written;
     let mut text = String::new();
     let mut line = 1;
@@ -177,7 +181,9 @@ pub(super) fn regenerated(written: &Written, builtins: &BTreeSet<Place>) -> Stri
         text.push_str(&token.written());
         if let Token::Name(name) = token
             && !matches!(before, Token::Mark("." | "->"))
-            && declared.get(name).is_some_and(|is_function| *is_function || !is_called)
+            && declared
+                .get(name)
+                .is_some_and(|is_function| *is_function || !is_called || objects.contains(place))
             && !(is_called && builtins.contains(place))
         {
             text.push_str(SUFFIX);

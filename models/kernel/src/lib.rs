@@ -75,7 +75,7 @@ impl Kernel {
         let read = || {
             let (unit, complaints) = parser::parse(text)?;
             let program = check::check(&unit, complaints)?;
-            let text = lexer::regenerated(&unit.written, &program.builtins);
+            let text = lexer::regenerated(&unit.written, &program.builtins, &program.objects);
             Ok((lower::lower(&program)?, program, text))
         };
         match read() {

@@ -7,6 +7,7 @@ mod groups;
 mod headers;
 mod item;
 mod items;
+mod member;
 mod record;
 mod select;
 mod statement;
@@ -14,7 +15,7 @@ mod switch;
 mod template;
 mod type_name;
 
-use crate::ast::{RecordDeclaration, TypeName, Unit};
+use crate::ast::{Function, RecordDeclaration, TypeName, Unit};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::lexer::Written;
 use crate::lexer::{Lexeme, Token, Tokens};
@@ -52,6 +53,8 @@ pub(super) struct Parser {
     /// Whether a text counts as true, as in `assert(x > 0 && "x")`.
     in_ignored: bool,
     records: Vec<RecordDeclaration>,
+    /// Functions of structures, until they stand among the others.
+    members: Vec<Function>,
     /// Functions and declarations that do not read at all.
     lost_items: usize,
     pub(super) diagnostics: Vec<Diagnostic>,
@@ -78,6 +81,7 @@ pub(crate) fn parse(text: &str) -> Result<(Unit, Vec<Diagnostic>), Vec<Diagnosti
         rewritten: BTreeMap::new(),
         in_ignored: false,
         records: Vec::new(),
+        members: Vec::new(),
         lost_items: 0,
         diagnostics,
     };

@@ -24,6 +24,8 @@ pub(crate) struct Program {
     pub(crate) fence: Option<Place>,
     /// Calls of functions of CUDA whose names the text declares as well.
     pub(crate) builtins: BTreeSet<Place>,
+    /// Where a structure is called like a function.
+    pub(crate) objects: BTreeSet<Place>,
 }
 
 impl Program {

@@ -19,8 +19,8 @@ impl Checker<'_> {
         arguments: &[ast::Expr],
         place: Place,
     ) -> Checked<Expr> {
-        let name = self.function_name(name);
-        let values = match self.own_call(&name, given, arguments, place)? {
+        let (name, object) = self.method_of(self.function_name(name), place)?;
+        let values = match self.own_call(&name, object, given, arguments, place)? {
             Ok(value) => return Ok(value),
             Err(values) => values,
         };
@@ -60,6 +60,14 @@ impl Checker<'_> {
         }
         if let Some((math, family)) = Math::find(name) {
             return self.math(name, math, family, values, place);
+        }
+        if let Some(name) = name.strip_prefix('.') {
+            let message = format!("no structure has a function '{name}'");
+            return self.refuse(
+                place,
+                message,
+                "write it into the structure, with __device__ before it",
+            );
         }
         let builtins = BUILTINS.iter().map(|(name, _)| *name).chain(["min", "max"]);
         let mut known: Vec<&str> = Math::names().chain(builtins).collect();

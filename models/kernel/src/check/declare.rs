@@ -93,6 +93,12 @@ impl Checker<'_> {
         if let (Some(_), Some(initial)) = (ty.record(), &name.initial) {
             return self.declared_record(name, ty, initial, out).map(Some);
         }
+        if let (Some(record), None) = (ty.record(), &name.initial)
+            && self.begins_made(record)
+            && name.name != "this"
+        {
+            return self.declared_record(name, ty, &Initial::Construct(Vec::new()), out).map(Some);
+        }
         let constant = name.ty.access == Access::Constant && name.ty.pointer.is_none();
         match &name.initial {
             None if constant => self.refuse(

@@ -5,7 +5,6 @@ use crate::ast::{ExprKind, Passing, Unary};
 use crate::check::fold::{arithmetic, compared, converted, loaded, negated};
 use crate::check::{BUILTIN_NAMES, Checked, Checker, Meaning, Number};
 use crate::diagnostic::Place;
-use crate::lexer::Suffix;
 use crate::operators::Binary;
 use crate::typed_ast::{Axis, Expr, Kind, Operation, Special};
 use crate::types::{Access, Scalar, Type};
@@ -183,6 +182,14 @@ impl Checker<'_> {
             };
             return Ok(Expr { place, ty: Type::Scalar(Scalar::Bool), kind });
         }
+        let name = match operator {
+            Unary::Minus => "operator-",
+            Unary::Plus => "operator+",
+            Unary::Complement | Unary::Not | Unary::Dereference | Unary::Address => "",
+        };
+        if value.ty.record().is_some() && !self.candidates(name).is_empty() {
+            return self.operator(name, vec![value], place);
+        }
         let Some(scalar) = value.ty.scalar() else {
             return self.refuse(place, format!("a {} is no number", value.ty), "");
         };
@@ -268,39 +275,11 @@ impl Checker<'_> {
         Ok(Expr { place, ty, kind })
     }
 
-    fn integer(&mut self, place: Place, value: u64, suffix: Suffix, base: u32) -> Checked<Expr> {
-        let fits = |scalar: Scalar| {
-            let most = [
-                (Scalar::Int, i32::MAX as u64),
-                (Scalar::Unsigned, u64::from(u32::MAX)),
-                (Scalar::Long, i64::MAX as u64),
-            ];
-            most.iter().all(|(of, most)| *of != scalar || value <= *most)
-        };
-        // A decimal number never becomes unsigned by itself; one in another base may.
-        let candidates: &[Scalar] = match (suffix, base) {
-            (Suffix::None, 10) => &[Scalar::Int, Scalar::Long],
-            (Suffix::None, _) => {
-                &[Scalar::Int, Scalar::Unsigned, Scalar::Long, Scalar::UnsignedLong]
-            }
-            (Suffix::Unsigned, _) => &[Scalar::Unsigned, Scalar::UnsignedLong],
-            (Suffix::Long, 10) => &[Scalar::Long],
-            (Suffix::Long, _) => &[Scalar::Long, Scalar::UnsignedLong],
-            (Suffix::UnsignedLong, _) => &[Scalar::UnsignedLong],
-        };
-        match candidates.iter().find(|scalar| fits(**scalar)) {
-            Some(scalar) => {
-                Ok(Expr { place, ty: Type::Scalar(*scalar), kind: Kind::Whole(value as i64) })
-            }
-            None => self.refuse(
-                place,
-                format!("{value} does not fit into 64 signed bits"),
-                "write ull behind it",
-            ),
-        }
-    }
-
     pub(super) fn name(&mut self, name: &str, place: Place) -> Checked<Expr> {
+        if self.is_own_field(name) {
+            let this = ast::Expr { place, kind: ExprKind::Name("this".to_owned()), height: 1 };
+            return self.field(&this, name, place);
+        }
         let meaning = match (self.meaning(name), name) {
             (Some(meaning), _) => meaning,
             (None, "warpSize") => {

@@ -27,9 +27,13 @@ impl Checker<'_> {
     pub(super) fn made_of(
         &mut self,
         record: Record,
-        mut values: Vec<Expr>,
+        values: Vec<Expr>,
         place: Place,
     ) -> Checked<Expr> {
+        let mut values = match self.constructed_of(record, values, place)? {
+            Ok(made) => return Ok(made),
+            Err(values) => values,
+        };
         match values.pop_if(|value| value.ty.record() == Some(record)) {
             Some(value) if values.is_empty() => Ok(value),
             Some(value) => self.refuse(value.place, "too many values", ""),
@@ -104,7 +108,14 @@ impl Checker<'_> {
             out.push(Stmt { place, kind: StmtKind::Declare(index, None) });
             return self.kept_in(index, value, place);
         }
-        self.declared_list(index, ty, values, place, out)
+        let Some(record) = ty.record() else { return Err(Reported) };
+        match self.constructed_of(record, values, place)? {
+            Ok(made) => {
+                out.push(Stmt { place, kind: StmtKind::Declare(index, None) });
+                self.kept_in(index, made, place)
+            }
+            Err(values) => self.declared_list(index, ty, values, place, out),
+        }
     }
 
     fn declared_list(

@@ -246,13 +246,14 @@ impl Checker<'_> {
     pub(super) fn own_call(
         &mut self,
         name: &str,
+        object: Option<Expr>,
         given: &[TemplateArgument],
         arguments: &[ast::Expr],
         place: Place,
     ) -> Checked<Result<Expr, Vec<Expr>>> {
         let candidates = self.candidates(name);
         let values: Vec<_> = arguments.iter().map(|argument| self.expr(argument)).collect();
-        let values = values.into_iter().collect::<Checked<Vec<Expr>>>()?;
+        let values = object.map(Ok).into_iter().chain(values).collect::<Checked<Vec<Expr>>>()?;
         let is_builtin = self.is_builtin(name);
         let alone = match candidates.as_slice() {
             [] => return Ok(Err(values)),

@@ -34,6 +34,16 @@ struct Field {
     offset: u32,
 }
 
+impl RecordInfo {
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn has_field(&self, name: &str) -> bool {
+        self.fields.iter().any(|field| field.name == name)
+    }
+}
+
 impl Checker<'_> {
     pub(super) fn record(&mut self, record: Record, place: Place) -> Checked<RecordInfo> {
         if let Some((unit, numbers)) = record.elements() {

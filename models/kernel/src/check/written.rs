@@ -1,10 +1,12 @@
-//! Types as they are written, and what they mean here.
+//! Types and numbers as they are written, and what they mean here.
 
 use crate::ast::{Base, Passing, TypeName};
 use crate::check::instance::Bound;
 use crate::check::{Checked, Checker, Reported};
 use crate::diagnostic::Place;
-use crate::types::{Access, Extents, Type};
+use crate::lexer::Suffix;
+use crate::typed_ast::{Expr, Kind};
+use crate::types::{Access, Extents, Scalar, Type};
 
 impl Checker<'_> {
     /// A written type as the type of something that is no array.
@@ -68,6 +70,45 @@ impl Checker<'_> {
                 self.complain(place, "this type is not known here", "");
                 Err(Reported)
             }
+        }
+    }
+
+    /// The type of a number without a point: the first that holds it.
+    pub(super) fn integer(
+        &mut self,
+        place: Place,
+        value: u64,
+        suffix: Suffix,
+        base: u32,
+    ) -> Checked<Expr> {
+        let fits = |scalar: Scalar| {
+            let most = [
+                (Scalar::Int, i32::MAX as u64),
+                (Scalar::Unsigned, u64::from(u32::MAX)),
+                (Scalar::Long, i64::MAX as u64),
+            ];
+            most.iter().all(|(of, most)| *of != scalar || value <= *most)
+        };
+        // A decimal number never becomes unsigned by itself; one in another base may.
+        let candidates: &[Scalar] = match (suffix, base) {
+            (Suffix::None, 10) => &[Scalar::Int, Scalar::Long],
+            (Suffix::None, _) => {
+                &[Scalar::Int, Scalar::Unsigned, Scalar::Long, Scalar::UnsignedLong]
+            }
+            (Suffix::Unsigned, _) => &[Scalar::Unsigned, Scalar::UnsignedLong],
+            (Suffix::Long, 10) => &[Scalar::Long],
+            (Suffix::Long, _) => &[Scalar::Long, Scalar::UnsignedLong],
+            (Suffix::UnsignedLong, _) => &[Scalar::UnsignedLong],
+        };
+        match candidates.iter().find(|scalar| fits(**scalar)) {
+            Some(scalar) => {
+                Ok(Expr { place, ty: Type::Scalar(*scalar), kind: Kind::Whole(value as i64) })
+            }
+            None => self.refuse(
+                place,
+                format!("{value} does not fit into 64 signed bits"),
+                "write ull behind it",
+            ),
         }
     }
 }

@@ -4,6 +4,7 @@
 
 use crate::lexer::{Lexeme, words};
 use crate::parser::items::{behind, mark, word};
+use crate::parser::member::behind_function;
 use crate::types::Record;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -76,7 +77,7 @@ fn shapes(tokens: &[Lexeme]) -> Shapes {
     let mut at = 0;
     while at < tokens.len() {
         let open = at + 1 + usize::from(!word(tokens, at + 1).is_empty());
-        if word(tokens, at) != "struct" || mark(tokens, open) != "{" {
+        if !matches!(word(tokens, at), "struct" | "class") || mark(tokens, open) != "{" {
             at = if mark(tokens, at) == "{" { behind(tokens, at) } else { at + 1 };
             continue;
         }
@@ -106,7 +107,20 @@ fn shapes(tokens: &[Lexeme]) -> Shapes {
 fn fields(tokens: &[Lexeme], range: Range<usize>) -> Option<Vec<Field>> {
     let mut fields = Vec::new();
     let mut begin = range.start;
-    for end in range.clone().filter(|at| mark(tokens, *at) == ";") {
+    let mut at = range.start;
+    while let Some(next) = (at..range.end).find(|at| matches!(mark(tokens, *at), ";" | "{" | "(")) {
+        if matches!(word(tokens, at), "public" | "private" | "protected") {
+            (begin, at) = (at + 2, at + 2);
+            continue;
+        }
+        // A function of the structure is no field.
+        if mark(tokens, next) != ";" {
+            at = behind_function(tokens, next);
+            begin = at;
+            continue;
+        }
+        let end = next;
+        at = end + 1;
         let mut base = None;
         let mut first = begin;
         let commas = (begin..end).filter(|at| mark(tokens, *at) == ",").chain([end]);

@@ -4,6 +4,7 @@ use crate::ast::{Base, Expr, ExprKind, Unary};
 use crate::diagnostic::Place;
 use crate::lexer::Token;
 use crate::operators::{Infix, assignment, infix};
+use crate::parser::member::this;
 use crate::parser::{Parsed, Parser, is_keyword, outside};
 use crate::typed_ast::{Operation, YieldedValue};
 
@@ -210,16 +211,20 @@ impl Parser {
                     self.need("]", "the index")?;
                     left = boxed(place, ExprKind::Index(Box::new(left), Box::new(index)));
                 }
-                "." => {
+                mark @ ("." | "->") => {
                     self.advance();
                     let (member, _) = self.name("a member")?;
-                    left = boxed(place, ExprKind::Member(Box::new(left), member));
-                }
-                "->" => {
-                    self.advance();
-                    let (member, _) = self.name("a member")?;
-                    let inner = boxed(place, ExprKind::Unary(Unary::Dereference, Box::new(left)));
-                    left = boxed(place, ExprKind::Member(Box::new(inner), member));
+                    if mark == "->" {
+                        let of = Box::new(left);
+                        left = boxed(place, ExprKind::Unary(Unary::Dereference, of));
+                    }
+                    left = if self.take("(") {
+                        let mut values = vec![left];
+                        values.extend(self.arguments(")")?);
+                        boxed(place, ExprKind::Call(format!(".{member}"), Vec::new(), values))
+                    } else {
+                        boxed(place, ExprKind::Member(Box::new(left), member))
+                    };
                 }
                 "::" => {
                     let message = "this namespace is not part of the language";
@@ -290,6 +295,7 @@ impl Parser {
             "true" => ExprKind::Bool(true),
             "false" => ExprKind::Bool(false),
             "nullptr" | "NULL" => ExprKind::Null,
+            "this" => ExprKind::Unary(Unary::Address, Box::new(this(place))),
             keyword if is_keyword(keyword) => {
                 return self.refuse(format!("'{keyword}' cannot stand here"), "");
             }

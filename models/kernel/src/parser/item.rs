@@ -23,7 +23,11 @@ impl Parser {
         let mut unit = Unit::default();
         while *self.token() != Token::End {
             let before = self.place();
-            if self.item(&mut unit).is_err() {
+            let read = self.item(&mut unit);
+            let declared = unit.functions.len();
+            let members = std::mem::take(&mut self.members).into_iter();
+            unit.functions.extend(members.map(|one| Function { declared, ..one }));
+            if read.is_err() {
                 self.lost_items += 1;
                 // The next function begins at its own word, whatever was left open before it.
                 let start = self.position();
@@ -76,7 +80,7 @@ impl Parser {
                 "__managed__" => global = Some(Access::Mutable),
                 "__host__" | "static" | "inline" | "__forceinline__" | "__noinline__"
                 | "__inline__" => {}
-                "struct" if self.at_record() => return self.record(None),
+                "struct" | "class" if self.at_record() => return self.record(None),
                 "typedef" if *self.ahead(1) == Token::Name("struct".to_owned()) => {
                     return self.type_alias();
                 }
@@ -200,9 +204,13 @@ impl Parser {
     }
 
     /// `operator+`, which is a function's name.
-    fn operator_name(&mut self) -> Parsed<(String, Place)> {
+    pub(super) fn operator_name(&mut self) -> Parsed<(String, Place)> {
         let place = self.place();
         self.advance();
+        if self.take("(") {
+            self.need(")", "operator(")?;
+            return Ok(("operator()".to_owned(), place));
+        }
         let mark = self.mark();
         let is_known = infix(mark).is_some() || assignment(mark).is_some_and(|one| one.is_some());
         if !is_known {
@@ -262,7 +270,7 @@ impl Parser {
         self.need(")", "the bounds")
     }
 
-    fn params(&mut self) -> Parsed<Vec<Param>> {
+    pub(super) fn params(&mut self) -> Parsed<Vec<Param>> {
         self.need("(", "the function's name")?;
         let mut params = Vec::new();
         if self.is_name("void") && *self.ahead(1) == Token::Mark(")") {

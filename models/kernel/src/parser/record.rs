@@ -1,9 +1,10 @@
 //! Structures of numbers.
 
-use crate::ast::{Base, Passing, RecordDeclaration, TypeName};
+use crate::ast::{Base, RecordDeclaration};
 use crate::lexer::Token;
+use crate::parser::generic::plain;
 use crate::parser::{Parsed, Parser};
-use crate::types::{Access, Record};
+use crate::types::Record;
 
 /// Structures that a text may declare.
 const MOST: usize = 100;
@@ -12,7 +13,7 @@ impl Parser {
     /// Whether a structure is declared here, and not only named.
     pub(super) fn at_record(&self) -> bool {
         (1..8)
-            .take_while(|by| !matches!(self.ahead(*by), Token::Mark(";" | "*" | "&")))
+            .take_while(|by| !matches!(self.ahead(*by), Token::Mark(";" | "*" | "&" | ":")))
             .any(|by| *self.ahead(by) == Token::Mark("{"))
     }
 
@@ -29,33 +30,32 @@ impl Parser {
             return self.refuse(format!("more than {MOST} structures"), "leave some of them out");
         }
         let record = Record::declared(self.records.len());
+        let ty = plain(Base::Record(record));
+        // Its functions name it already.
+        self.types.extend(names.iter().map(|name| (name.clone(), ty)));
         let first = self.position();
         self.need("{", "the structure's name")?;
         let mut fields = Vec::new();
         while !self.take("}") {
-            if let Token::Name(word) = self.token()
-                && ["__device__", "__host__", "public", "private", "operator", "template"]
-                    .contains(&word.as_str())
-            {
-                let message = "member functions and access words are not part of this";
-                return self.refuse(message, "keep the numbers, and write a __device__ function");
+            if self.access_word() {
+                continue;
             }
-            let plain = self.plain_type()?;
-            let ty = self.stars(plain)?;
+            if self.at_member() {
+                let owner = names.last().cloned().unwrap_or_default();
+                self.member(record, &owner)?;
+                continue;
+            }
+            let plain_ty = self.plain_type()?;
+            let ty = self.stars(plain_ty)?;
             let (name, place) = self.name("a field")?;
-            if self.is("(") {
-                let message = "member functions are not part of this";
-                return self
-                    .refuse(message, "write a __device__ function that takes the structure");
-            }
-            fields.extend(self.declarators(plain, ty, name, place)?);
+            fields.extend(self.declarators(plain_ty, ty, name, place)?);
         }
         // A field keeps its name for a second compiler, as it does behind a point.
         for at in first..self.position() {
             if let Some(Token::Name(name)) = self.tokens.get(at).map(|lexeme| &lexeme.token)
                 && fields.iter().any(|field| field.name == *name)
             {
-                self.rewritten.insert(at, name.clone().into());
+                self.rewritten.entry(at).or_insert(name.clone().into());
             }
         }
         self.alignment()?;
@@ -63,12 +63,6 @@ impl Parser {
             names.push(self.name("a structure")?.0);
         }
         self.need(";", "the structure")?;
-        let ty = TypeName {
-            base: Base::Record(record),
-            access: Access::Mutable,
-            pointer: None,
-            passing: Passing::Value,
-        };
         let name = names.last().cloned().unwrap_or_default();
         self.declared.extend(names.iter().map(|name| (name.clone(), true)));
         self.types.extend(names.into_iter().map(|name| (name, ty)));

@@ -56,3 +56,29 @@ fn a_matrix_by_value_is_multiplied() {
     ];
     assert_eq!(of_file(include_str!("spmv.cu"), Launch::line(2, 64), &given, "y"), want);
 }
+
+#[test]
+fn classes_and_functors_draw_a_sphere() {
+    let (width, height) = (24_usize, 10_usize);
+    let real = Argument::Real;
+    let given = [
+        ("image", poison(width * height)),
+        ("width", Argument::Whole(width as i64)),
+        ("height", Argument::Whole(height as i64)),
+        ("sphere_center_x", real(4.0)),
+        ("sphere_center_y", real(2.0)),
+        ("sphere_center_z", real(8.0)),
+        ("sphere_radius", real(2.0)),
+        ("sphere_material", Argument::Whole(3)),
+        ("shade_light", real(5.0)),
+    ];
+    let want = (0..width * height).map(|at| {
+        let (x, y) = ((at % width) as f64 / 2.0 - 4.0, (at / width) as f64 / 2.0 - 2.0);
+        if x * x + y * y < 4.0 { 5.0 * 3.0 - 8.0 } else { 0.0 }
+    });
+    let want: Vec<f64> = want.collect();
+    assert!(want.contains(&7.0) && want.contains(&0.0));
+    let mut launch = Launch::line(1, 1);
+    (launch.block_dim, launch.grid_dim) = ([8, 8, 1], [3, 2, 1]);
+    assert_eq!(of_file(include_str!("spheres.cu"), launch, &given, "image"), want);
+}

@@ -31,7 +31,9 @@ impl Names {
 
 /// A name as WGSL allows it, such as that of a field.
 pub(super) fn field(wanted: &str) -> String {
-    match wanted {
+    let plain =
+        wanted.trim_start_matches('.').replace(|c: char| !c.is_alphanumeric() && c != '_', "_");
+    match plain.as_str() {
         "_" => "v_".to_owned(),
         name if name.starts_with("__") => format!("v{name}"),
         name if is_taken(name) => format!("{name}_"),
