@@ -69,6 +69,10 @@ impl Checker<'_> {
                 "write it into the structure, with __device__ before it",
             );
         }
+        if name.starts_with("cuda") {
+            let message = format!("'{name}' is a function of the host");
+            return self.refuse(place, message, "leave it out: the lab launches and waits");
+        }
         let builtins = BUILTINS.iter().map(|(name, _)| *name).chain(["min", "max"]);
         let mut known: Vec<&str> = Math::names().chain(builtins).collect();
         known.extend(self.sources.iter().map(|function| function.name.as_str()));

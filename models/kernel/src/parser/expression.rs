@@ -188,9 +188,14 @@ impl Parser {
 
     /// Whether a type stands behind the bracket here.
     fn at_type_behind(&mut self) -> bool {
-        self.at += 1;
+        self.at_type_after(1)
+    }
+
+    /// Whether a type stands this many tokens further on.
+    pub(super) fn at_type_after(&mut self, by: usize) -> bool {
+        self.at += by;
         let is_type = self.at_type();
-        self.at -= 1;
+        self.at -= by;
         is_type
     }
 
@@ -249,6 +254,10 @@ impl Parser {
             Token::Text(_) => {
                 let message = "a kernel works with numbers; a text stands only in printf";
                 return self.refuse(message, "write a character as 'a'");
+            }
+            Token::Mark("[") => {
+                let message = "functions without a name are not part of this";
+                return self.refuse(message, "write a __device__ function before the kernel");
             }
             other @ (Token::Mark(_) | Token::End) => {
                 return self.refuse(format!("a value is missing; here is {other}"), "");

@@ -20,6 +20,10 @@ impl Parser {
     /// `struct P { float x, y; };`, or behind `typedef` with its name at the end.
     pub(super) fn record(&mut self, typedef: Option<()>) -> Parsed<()> {
         let place = self.place();
+        if self.is_template {
+            let message = "templates of structures are not part of this";
+            return self.refuse(message, "write the structure for the type that it is used with");
+        }
         self.advance();
         self.alignment()?;
         let mut names = Vec::new();

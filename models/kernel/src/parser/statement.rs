@@ -5,7 +5,7 @@ use crate::ast::{
 };
 use crate::diagnostic::Place;
 use crate::lexer::Token;
-use crate::parser::{Parsed, Parser, Reported, TYPE_WORDS, is_in, outside};
+use crate::parser::{Parsed, Parser, Reported, TYPE_WORDS, is_in, is_keyword, outside};
 
 impl Parser {
     /// The rest of a declaration after its first name, with its semicolon.
@@ -274,6 +274,16 @@ impl Parser {
     }
 
     fn plain(&mut self) -> Parsed<StatementKind> {
+        let place = self.place();
+        // `string s` and `vector<int> v`
+        let name = self.token_word();
+        let is_template = self.templates.contains(&name) || name.ends_with("_cast");
+        let is_type = matches!(self.ahead(1), Token::Name(_))
+            || *self.ahead(1) == Token::Mark("<") && !is_template && self.at_type_after(2);
+        if !name.is_empty() && !is_keyword(&name) && is_type {
+            self.complain(place, format!("'{name}' is no type"), self.type_help(&name));
+            return Err(Reported);
+        }
         let expression = self.expression()?;
         self.need(";", "the statement")?;
         Ok(StatementKind::Expr(expression))

@@ -4,8 +4,9 @@ use crate::ast::{Base, Passing, TypeName};
 use crate::lexer::Token;
 use crate::parser::generic::plain;
 use crate::parser::items::behind;
-use crate::parser::{Parsed, Parser, Reported, TYPE_WORDS, is_in};
+use crate::parser::{Parsed, Parser, Reported, TYPE_WORDS, is_in, outside};
 use crate::types::{Access, Record, Scalar};
+use mlsys_lab::nearest::nearest;
 
 /// Names for types that the headers of C and CUDA declare, and what a text that needs no headers writes.
 const ALIASES: [(&str, &str, Scalar); 18] = [
@@ -101,15 +102,34 @@ impl Parser {
                 Base::Scalar(Scalar::UnsignedLong)
             }
             other => {
+                if let Some((message, help)) = outside(&self.token_word()) {
+                    return self.refuse(message, help);
+                }
                 let message = match other {
                     "" => format!("a type is missing; here is {}", self.token()),
                     other => format!("the type '{other}' is not part of this"),
                 };
-                self.complain(place, message, "the types are int, unsigned, long long, float, double, bool and pointers to them");
+                let help = self.type_help(&self.token_word());
+                self.complain(place, message, help);
                 return Err(Reported);
             }
         };
         Ok(TypeName { base, access, pointer: None, passing: Passing::Value })
+    }
+
+    /// What to write in place of a name that is no type.
+    pub(super) fn type_help(&self, name: &str) -> String {
+        let known = TYPE_WORDS.split_whitespace().chain(ALIASES.iter().map(|(name, ..)| *name));
+        let vectors = ["float2", "float3", "float4", "int2", "int3", "int4", "uint2", "dim3"];
+        let known = known.chain(self.types.keys().map(String::as_str)).chain(vectors);
+        match (name, nearest(name, known)) {
+            ("boolean", _) => "did you mean 'bool'?".to_owned(),
+            ("vector" | "array" | "string" | "map" | "pair", _) => {
+                "containers of C++ are not part of this: write an array, float v[8];".to_owned()
+            }
+            (_, Some(near)) if near != name => format!("did you mean '{near}'?"),
+            _ => "the types are int, unsigned, long long, float, double, bool, vectors such as float4, structures, and pointers to them".to_owned(),
+        }
     }
 
     pub(super) fn whole_type(&mut self) -> Parsed<TypeName> {
