@@ -17,7 +17,7 @@ use mlsys_lab::nearest::nearest;
 pub use lab::{
     AboutLabs, Bench, DeviceWorkload, ExportRun, Lab, ListRuns, RunFormat, Runs, Workload,
 };
-pub use lesson::{CheckLessons, Ci, CohortOf, Course, Lesson, PackCourse, RunLessons};
+pub use lesson::{CheckLessons, Ci, CohortOf, Course, Lesson, PackCourse, RunLessons, Shard};
 pub use limits::{AnswerLimits, OneAnswer};
 
 /// An interactive workbench for learning machine-learning systems.

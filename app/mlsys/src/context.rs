@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use mlsys_lab::Registry;
 use mlsys_lesson::{CourseId, Progress};
 use mlsys_run::console::Console;
-use mlsys_run::devices;
 use mlsys_run::devices::Devices;
 use mlsys_run::library::Library;
 use mlsys_run::library::languages::Languages;
@@ -79,11 +78,6 @@ impl Context<'_> {
                 None
             }
         }
-    }
-
-    /// The highest rate measured on a device, if a saved run of lab `device-peak` tells it.
-    pub fn measured_peak(&self, device: &str) -> Option<f64> {
-        devices::recorded_peak(&self.paths.as_ref().ok()?.runs(), device)
     }
 
     pub fn failed(&mut self, exit: Exit, reason: &str) -> Exit {

@@ -39,7 +39,25 @@ fn text(format: Format, results: &Results) -> String {
 const LONGEST: usize = 200;
 
 pub fn summary_lines(results: &Results) -> Vec<String> {
-    results.lessons.iter().flat_map(lesson_lines).collect()
+    let mut lines: Vec<String> = results.lessons.iter().flat_map(lesson_lines).collect();
+    if results.lessons.len() > 1 {
+        lines.push(total_line(results));
+    }
+    lines
+}
+
+fn total_line(results: &Results) -> String {
+    let (mut passed, mut others) = (0, 0);
+    let (mut earned, mut points) = (0, 0);
+    for lesson in &results.lessons {
+        let count = lesson.count();
+        passed += count.passed;
+        others += count.failed + count.broken + count.skipped;
+        let (own, of) = lesson.points();
+        (earned, points) = (earned + own, points + of);
+    }
+    let lessons = results.lessons.len();
+    format!("{lessons} lessons: {passed} passed, {others} not, {earned} of {points} points")
 }
 
 fn lesson_lines(lesson: &LessonResult) -> Vec<String> {

@@ -2,13 +2,16 @@
 
 mod grade;
 mod plan;
+mod together;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use grade::{check_item, predict_item, question_items};
+use mlsys_lab::Registry;
 use mlsys_lab::control::{Limits, StopReason};
 use mlsys_lab::device::{DeviceChoice, DeviceInfo};
 use mlsys_lab::params::{Params, Settings};
@@ -16,11 +19,13 @@ use mlsys_lab::schema::{Draw, Param, Type};
 use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
 use mlsys_lesson::{Knob, Lesson};
+use mlsys_run::console::Console;
 use mlsys_run::outcome::Outcome;
-use mlsys_run::process::Failure;
+use mlsys_run::process::{Failure, Interrupt};
 use mlsys_run::results::{Comparison, Item, Kind, LessonResult, Results};
 use mlsys_run::session::{RunRequest, execute};
 use mlsys_run::settings;
+use mlsys_run::storage::Paths;
 use mlsys_view::attempts::{FinishedRun, RunComparison, lines};
 use plan::{Plan, Ran, Runs};
 
@@ -39,11 +44,22 @@ pub struct Request {
     pub workers: Option<String>,
     pub hardware: HardwareRule,
     pub graders: Graders,
+    /// Lessons at a time, of those that measure no time.
+    pub jobs: NonZeroUsize,
     /// The folder for records of the runs; none keeps none.
     pub records: Option<PathBuf>,
 }
 
-/// Runs lessons one after the other; wrong options are refused before anything runs.
+/// What a lesson needs of its surroundings while it runs.
+pub struct Worker<'a> {
+    interrupt: &'a Interrupt,
+    registry: &'a Registry,
+    /// The folder of saved runs, in which lab `device-peak` left the highest rate measured on a device.
+    saved: Option<&'a Path>,
+    console: &'a mut Console,
+}
+
+/// Runs lessons; wrong options are refused before anything runs.
 pub fn run(
     lessons: &[Lesson],
     request: &Request,
@@ -60,42 +76,46 @@ pub fn run(
             "--workers changes nothing here: no lab of these lessons splits its work over workers",
         ));
     }
-    let mut runs = Runs::new(request.records.clone());
-    let mut results = Results::default();
-    for (lesson, plan) in lessons.iter().zip(plans) {
-        if context.interrupt.is_asked() {
-            break;
+    let runs = Runs::new(request.records.clone());
+    let (interrupt, registry) = (&context.interrupt, context.registry);
+    let saved = context.paths.as_ref().ok().map(Paths::runs);
+    let job = |index: usize, console: &mut Console| {
+        if interrupt.is_asked() {
+            return None;
         }
-        results.lessons.push(run_lesson(lesson, &plan, request, &mut runs, context));
-    }
-    Ok(results)
+        let mut worker = Worker { interrupt, registry, saved: saved.as_deref(), console };
+        Some(run_lesson(&lessons[index], &plans[index], request, &runs, &mut worker))
+    };
+    let is_alone = |index: usize| together::needs_the_machine(&lessons[index], &plans[index]);
+    let lessons = together::run((lessons.len(), request.jobs), context.console, is_alone, job);
+    Ok(Results { lessons })
 }
 
 fn run_lesson(
     lesson: &Lesson,
     plan: &[Plan<'_>],
     request: &Request,
-    runs: &mut Runs,
-    context: &mut Context<'_>,
+    runs: &Runs,
+    worker: &mut Worker<'_>,
 ) -> LessonResult {
     let id = lesson.front.id.as_str();
     let mut items = Vec::new();
     let mut ran = BTreeMap::new();
     for plan in plan {
         let started = Instant::now();
-        let one = runs.once(id, plan, context);
+        let one = runs.once(id, plan, worker);
         if lesson.lab(plan.id).is_some() {
             items.push(lab_item(lesson, plan, &one, started.elapsed()));
         }
         ran.insert(plan.id, one);
     }
-    let facts = plan::device_facts(plan, context);
+    let facts = plan::device_facts(plan, worker.saved);
     let comparisons = comparisons(lesson, plan, &ran);
     let env = plan::env(plan, &ran, &facts);
     items.extend(lesson.predictions().map(|predict| predict_item(lesson, predict, &env)));
     let setting = grade::Setting { lesson, plan, ran: &ran, facts: &facts, rule: request.hardware };
-    items.extend(lesson.checks().map(|check| check_item(check, setting, runs, context)));
-    items.extend(question_items(lesson, &request.graders, &env, context.registry));
+    items.extend(lesson.checks().map(|check| check_item(check, setting, runs, worker)));
+    items.extend(question_items(lesson, &request.graders, &env, worker.registry));
     LessonResult {
         id: id.to_owned(),
         file: lesson.source.file.clone(),

@@ -38,6 +38,11 @@ impl Console {
         }
     }
 
+    /// Warnings and notes only: for a thread while another one has the line of progress.
+    pub fn warnings() -> Self {
+        Self { err: Box::new(io::stderr()), ..Self::silent() }
+    }
+
     pub fn silent() -> Self {
         Self {
             out: Box::new(io::sink()),

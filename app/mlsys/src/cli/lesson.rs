@@ -1,5 +1,6 @@
 //! Options of `mlsys lesson`, `mlsys run` and `mlsys course`.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -16,6 +17,15 @@ pub struct RunLessons {
     /// Every lesson of the course
     #[arg(long, conflicts_with = "lessons")]
     pub all: bool,
+    /// With --all: only lessons whose id or title contains this text
+    #[arg(long, value_name = "TEXT", requires = "all", conflicts_with = "lessons")]
+    pub filter: Option<String>,
+    /// With --all: the I-th of N parts, such as 1/4, of about equal numbers of lessons
+    #[arg(long, value_name = "I/N", requires = "all", conflicts_with = "lessons", value_parser = Shard::parse)]
+    pub shard: Option<Shard>,
+    /// Lessons at a time; those that measure time run alone [default: the number of processors]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
     /// Write a report: junit, json, gradescope or markdown; - is standard output; may be given again
     #[arg(long, value_name = "FORMAT=FILE", value_parser = crate::reports::Target::parse)]
     pub report: Vec<crate::reports::Target>,
@@ -38,6 +48,23 @@ pub struct RunLessons {
     pub data_dir: Option<PathBuf>,
     #[command(flatten)]
     pub machine: Machine,
+}
+
+/// One of `of` parts, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    pub index: usize,
+    pub of: usize,
+}
+
+impl Shard {
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        let parts = text.split_once('/').map(|(index, of)| (index.parse(), of.parse()));
+        match parts {
+            Some((Ok(index), Ok(of))) if (1..=of).contains(&index) => Ok(Self { index, of }),
+            _ => Err("write I/N with I from 1 to N, such as 2/4"),
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,6 +1,7 @@
 //! `mlsys lesson check`, `course check` and `lab check`: everything that is wrong with lessons, courses and labs, in one go.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use mlsys_analytic::closed_form::MAX_BYTES;
@@ -80,6 +81,7 @@ fn try_lessons(
         workers: None,
         hardware: HardwareRule::Report,
         graders: Graders::Stated,
+        jobs: NonZeroUsize::MIN,
         records: None,
     };
     let mut passed = Vec::new();

@@ -1,7 +1,8 @@
 //! `mlsys run`: lessons without a screen; `--key` adds the answers that learners were not given.
 
-use std::fs;
+use std::num::NonZeroUsize;
 use std::path::Path;
+use std::{fs, thread};
 
 use mlsys_lab::Registry;
 use mlsys_lesson::{Answers, CourseId, Key, Lesson, Parsed};
@@ -11,7 +12,7 @@ use mlsys_run::results::Results;
 use mlsys_run::settings;
 use mlsys_run::storage::read_bounded;
 
-use crate::cli::RunLessons;
+use crate::cli::{RunLessons, Shard};
 use crate::context::Context;
 use crate::reports;
 use crate::runner::{self, Graders, HardwareRule, Request};
@@ -20,7 +21,8 @@ use crate::runner::{self, Graders, HardwareRule, Request};
 pub fn run(options: &RunLessons, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let (library, key) = grading_course(options.key.as_deref(), context)?;
     let mut lessons = if options.all {
-        library.all(context.console)?
+        let all = library.all(context.console)?;
+        chosen(all, options.filter.as_deref(), options.shard)?
     } else {
         library.valid(options.lessons.iter().map(String::as_str), context.console)?
     };
@@ -36,6 +38,9 @@ pub fn run(options: &RunLessons, context: &mut Context<'_>) -> Result<Exit, Fail
         workers: context.workers.clone(),
         hardware: if options.strict_hardware { HardwareRule::Fail } else { HardwareRule::Report },
         graders: graders(options, &lessons, &library, context)?,
+        jobs: options
+            .jobs
+            .unwrap_or_else(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)),
         records: context.runs(),
     };
     context.listen();
@@ -46,6 +51,27 @@ pub fn run(options: &RunLessons, context: &mut Context<'_>) -> Result<Exit, Fail
     let reports_to_stdout = options.report.iter().any(|target| target.file.is_none());
     print_summary(&results, exit, reports_to_stdout, context)?;
     Ok(exit)
+}
+
+/// The lessons whose id or title contains the filter's text, and of them those of the shard.
+fn chosen(
+    lessons: Vec<Lesson>,
+    filter: Option<&str>,
+    shard: Option<Shard>,
+) -> Result<Vec<Lesson>, Failure> {
+    let filter = filter.unwrap_or_default().to_lowercase();
+    let contains = |text: &str| text.to_lowercase().contains(&filter);
+    let fits =
+        |lesson: &Lesson| contains(lesson.front.id.as_str()) || contains(&lesson.front.title);
+    let fitting: Vec<Lesson> = lessons.into_iter().filter(fits).collect();
+    if fitting.is_empty() {
+        return Err(Failure::Usage(format!(
+            "--filter {filter}: no lesson's id or title contains it"
+        )));
+    }
+    let Some(Shard { index, of }) = shard else { return Ok(fitting) };
+    let part = fitting.into_iter().skip(index - 1).step_by(of);
+    Ok(part.collect())
 }
 
 /// The summary: a result where the lessons could be run, else a message, which leaves standard output empty.

@@ -14,9 +14,9 @@ use mlsys_lesson::{
 };
 use mlsys_run::results::{Item, Kind, Verdict};
 
+use super::Worker;
 use super::plan::{Plan, Ran, Runs, env};
 use crate::cli::AnswerLimits;
-use crate::context::Context;
 use crate::grader::ProcessGrader;
 
 /// The verdict on a hardware check that fails each time.
@@ -44,8 +44,8 @@ pub struct Setting<'a> {
 pub fn check_item(
     check: &Check,
     setting: Setting<'_>,
-    runs: &mut Runs,
-    context: &mut Context<'_>,
+    runs: &Runs,
+    worker: &mut Worker<'_>,
 ) -> Item {
     let started = Instant::now();
     let mut verdict = judged(check, setting.ran, setting);
@@ -53,10 +53,10 @@ pub fn check_item(
         let mut tries = 0;
         while matches!(verdict, Verdict::Failed(_))
             && tries < RETRIES
-            && !context.interrupt.is_asked()
+            && !worker.interrupt.is_asked()
         {
             tries += 1;
-            let fresh = fresh_runs(&check.assert.expr, setting, runs, context);
+            let fresh = fresh_runs(&check.assert.expr, setting, runs, worker);
             verdict = judged(check, &fresh, setting);
         }
         verdict = match (verdict, setting.rule) {
@@ -82,14 +82,14 @@ pub fn check_item(
 fn fresh_runs<'a>(
     condition: &Expr,
     setting: Setting<'a>,
-    runs: &mut Runs,
-    context: &mut Context<'_>,
+    runs: &Runs,
+    worker: &mut Worker<'_>,
 ) -> BTreeMap<&'a str, Ran> {
     let named = labs_of(condition);
     let again = |plan: &&Plan<'_>| named.contains(plan.id) && plan.schema().is_live();
     let mut ran = setting.ran.clone();
     for plan in setting.plan.iter().filter(again) {
-        ran.insert(plan.id, runs.again(setting.lesson.front.id.as_str(), plan, context));
+        ran.insert(plan.id, runs.again(setting.lesson.front.id.as_str(), plan, worker));
     }
     ran
 }

@@ -1,8 +1,8 @@
 //! Plans of labs (parameters, device, sources), settled before anything runs, and their runs: equal ones run once.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
-use std::rc::Rc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mlsys_device::processor;
 use mlsys_lab::control::Limits;
@@ -13,6 +13,7 @@ use mlsys_lab::params::{Params, Settings};
 use mlsys_lab::schema::Schema;
 use mlsys_lab::tables::Tables;
 use mlsys_lesson::{DeviceFacts, LabDirective, Lesson, LessonEnv};
+use mlsys_run::devices::recorded_peak;
 use mlsys_run::outcome::CompletedRun;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::results::Verdict;
@@ -21,7 +22,7 @@ use mlsys_run::settings;
 use mlsys_run::sources::{self, Earlier, Sources};
 use mlsys_run::storage::Paths;
 
-use super::Request;
+use super::{Request, Worker};
 use crate::context::Context;
 
 pub struct Plan<'a> {
@@ -173,13 +174,13 @@ pub fn refuse_unknown_labs(
 }
 
 /// The device that the lesson's expressions speak of: the one its labs run on.
-pub fn device_facts(plans: &[Plan<'_>], context: &Context<'_>) -> Option<DeviceFacts> {
+pub fn device_facts(plans: &[Plan<'_>], saved: Option<&Path>) -> Option<DeviceFacts> {
     plans.iter().find_map(|plan| match &plan.place {
         Place::On(device) => Some(DeviceFacts {
             name: device.name.clone(),
             backend: device.id.backend.name().to_owned(),
             memory_bytes: device.memory_bytes,
-            peak_flops_per_second: context.measured_peak(&device.name),
+            peak_flops_per_second: saved.and_then(|runs| recorded_peak(runs, &device.name)),
         }),
         Place::Anywhere | Place::Nowhere(_) | Place::Recording(_) => None,
     })
@@ -189,14 +190,14 @@ pub fn device_facts(plans: &[Plan<'_>], context: &Context<'_>) -> Option<DeviceF
 #[derive(Clone)]
 pub enum Ran {
     /// It was run, on the device named; labs that answer at once have none.
-    Finished(Rc<CompletedRun>, Option<String>),
+    Finished(Arc<CompletedRun>, Option<String>),
     /// It was not run, with the resulting verdict.
     Not(Verdict),
 }
 
 pub struct Runs {
     records: Option<PathBuf>,
-    done: Vec<Done>,
+    done: Mutex<Vec<Done>>,
 }
 
 /// A run that an equal one need not repeat.
@@ -206,7 +207,7 @@ struct Done {
     device: DeviceId,
     /// Of a lab that starts from another: its lesson, in which that other is.
     within: Option<String>,
-    finished: Rc<CompletedRun>,
+    finished: Arc<CompletedRun>,
 }
 
 impl Ran {
@@ -224,11 +225,15 @@ impl Ran {
 impl Runs {
     /// Records go into this folder, if there is one.
     pub fn new(records: Option<PathBuf>) -> Self {
-        Self { records, done: Vec::new() }
+        Self { records, done: Mutex::default() }
     }
 
-    /// Runs a lab, unless an equal run has been done.
-    pub fn once(&mut self, lesson: &str, plan: &Plan<'_>, context: &mut Context<'_>) -> Ran {
+    fn done(&self) -> MutexGuard<'_, Vec<Done>> {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs a lab, unless an equal run has been done; of two lessons that want one at the same time, both run it.
+    pub fn once(&self, lesson: &str, plan: &Plan<'_>, worker: &mut Worker<'_>) -> Ran {
         let device = match device_of(plan) {
             Ok(device) => device,
             Err(verdict) => return Ran::Not(verdict),
@@ -242,24 +247,25 @@ impl Runs {
                 && done.params == plan.params
                 && done.within == within
         };
-        if let Some(done) = self.done.iter().find(equal) {
-            return Ran::Finished(Rc::clone(&done.finished), name_of(plan));
+        if let Some(done) = self.done().iter().find(equal) {
+            return Ran::Finished(Arc::clone(&done.finished), name_of(plan));
         }
-        let ran = self.again(lesson, plan, context);
+        let ran = self.again(lesson, plan, worker);
         if let Ran::Finished(finished, _) = &ran {
-            let (kind, params, finished) = (kind.clone(), plan.params.clone(), Rc::clone(finished));
-            self.done.push(Done { kind, params, device: device.id, within, finished });
+            let (kind, params, finished) =
+                (kind.clone(), plan.params.clone(), Arc::clone(finished));
+            self.done().push(Done { kind, params, device: device.id, within, finished });
         }
         ran
     }
 
     /// Runs a lab, whether or not an equal run has been done.
-    pub fn again(&mut self, lesson: &str, plan: &Plan<'_>, context: &mut Context<'_>) -> Ran {
+    pub fn again(&self, lesson: &str, plan: &Plan<'_>, worker: &mut Worker<'_>) -> Ran {
         let device = match device_of(plan) {
             Ok(device) => device,
             Err(verdict) => return Ran::Not(verdict),
         };
-        if context.interrupt.is_asked() {
+        if worker.interrupt.is_asked() {
             let reason = "interrupted before it ran".to_owned();
             return Ran::Not(Verdict::Broken(reason, Exit::Interrupted));
         }
@@ -274,7 +280,7 @@ impl Runs {
             runs: self.records.as_deref(),
             sources: plan.sources.clone(),
         };
-        Ran::Finished(Rc::new(execute(order, &context.interrupt, context.console)), name_of(plan))
+        Ran::Finished(Arc::new(execute(order, worker.interrupt, worker.console)), name_of(plan))
     }
 }
 
