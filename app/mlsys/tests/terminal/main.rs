@@ -30,7 +30,7 @@ fn many_resizes_end_at_the_last_size() {
     }
     screen.forget();
     screen.resize(80, 24);
-    screen.wait_for("Your guess first");
+    screen.wait_for("Two arms of points");
     screen.wait_for("n next");
     screen.quit("\x03");
 }
