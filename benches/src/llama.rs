@@ -153,7 +153,7 @@ impl Inputs {
         let (depth, batch) = (self.config.depth, LLAMA_BATCH);
         let Some(block) = self.llama.blocks.first() else { return Vec::new() };
         let attention = &block.attention;
-        let parts: [(&str, usize, Work<'_>); 9] = [
+        let parts: [(&str, usize, Work<'_>); 7] = [
             (
                 "embedding",
                 1,
@@ -165,22 +165,9 @@ impl Inputs {
                 Box::new(|| block.attention_norm.forward(self.x.clone()).sum()),
             ),
             (
-                "queries, keys, values",
+                "attention",
                 depth,
-                Box::new(move || {
-                    let (q, k, v) = attention.project(self.x.clone(), batch, &self.at);
-                    q.sum() + k.sum() + v.sum()
-                }),
-            ),
-            (
-                "scores, mask, softmax",
-                depth,
-                Box::new(|| attention.weigh(self.q.clone(), self.k.clone(), &self.at).sum()),
-            ),
-            (
-                "mixed values, output",
-                depth,
-                Box::new(|| attention.mix(self.weights.clone(), self.k.clone()).sum()),
+                Box::new(move || attention.forward(self.x.clone(), batch, &self.at).sum()),
             ),
             ("gated layer", depth, Box::new(|| block.mlp.forward(self.x.clone()).sum())),
             ("residual sum", 2 * depth, Box::new(|| (self.x.clone() + self.x.clone()).sum())),

@@ -7,6 +7,7 @@ mod adam;
 mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
+pub mod fused;
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 mod guard;
 pub mod kernel;

@@ -18,6 +18,7 @@ use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Device, Int, Tensor, TensorData, activation};
+use mlsys_device::fused;
 use mlsys_lab::named_enum;
 use serde::{Deserialize, Serialize};
 
@@ -97,9 +98,11 @@ impl Network {
 ///
 /// `logits` is `[batch, classes]`, `labels` is `[batch]`; the result is `[1]`.
 pub fn cross_entropy(logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
-    let log_probabilities = log_softmax(logits, 1); // [batch, classes]
-    let of_the_right_class = log_probabilities.gather(1, labels.unsqueeze_dim(1)); // [batch, 1]
-    of_the_right_class.mean().neg() // [1]
+    fused::cross_entropy(&logits, &labels).unwrap_or_else(|| {
+        let log_probabilities = log_softmax(logits, 1); // [batch, classes]
+        let of_the_right_class = log_probabilities.gather(1, labels.unsqueeze_dim(1)); // [batch, 1]
+        of_the_right_class.mean().neg() // [1]
+    })
 }
 
 named_enum! {

@@ -266,7 +266,7 @@ fn silenced(whole: &Transformer, left: &[&Vec<bool>]) -> Vec<f32> {
         let [batch, time, width] = x.dims();
         let rows = x.flatten::<2>(0, 1);
         let attention = &block.attention;
-        let (q, k, v) = attention.project(block.attention_norm.forward(rows.clone()), batch, &at);
+        let [q, k, v] = attention.project(block.attention_norm.forward(rows.clone()), batch, &at);
         let found = attention.blend(attention.weigh(q, k, &at), v); // [batch, heads, time, head]
         let group = attention.heads / attention.kv_heads;
         let keep = stays.iter().flat_map(|stays| vec![f32::from(u8::from(*stays)); group]);

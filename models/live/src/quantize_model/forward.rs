@@ -86,7 +86,7 @@ fn decoder(transformer: &Transformer, inputs: Inputs, at: LayerInput<'_>) -> Ten
         let first = 1 + OF_A_BLOCK * index;
         let attention = &block.attention;
         let normal = at(first, block.attention_norm.forward(x.clone()));
-        let (q, k, v) = attention.project(normal, batch, &places);
+        let [q, k, v] = attention.project(normal, batch, &places);
         let found = attention.blend(attention.weigh(q, k, &places), v); // [batch, heads, time, head]
         let [batch, heads, time, head] = found.dims();
         // Rounding does not look at places, so that the order of the numbers does not matter.

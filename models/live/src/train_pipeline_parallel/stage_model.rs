@@ -66,7 +66,7 @@ impl StageModel {
     pub(super) fn forward(&self, input: Input, answers: Option<Labels>, at: &Positions) -> Output {
         let mut x = self.embed(input);
         for block in &self.blocks {
-            (x, _) = block.forward(x, at);
+            x = block.forward(x, at);
         }
         match (&self.norm, &self.head, answers) {
             (Some(norm), Some(head), Some(answers)) => {
@@ -283,7 +283,7 @@ impl BlockSaved {
     fn forward(block: &Block, x: Tensor<2>, batch: usize, at: &Positions) -> (Tensor<2>, Self) {
         let (given, attention_norm) = NormSaved::forward(&block.attention_norm, x.clone());
         let attention = &block.attention;
-        let (q, k, v) = attention.project(given.clone(), batch, at);
+        let [q, k, v] = attention.project(given.clone(), batch, at);
         let weights = attention.weigh(q.clone(), k.clone(), at);
         let mixed = joined(attention.blend(weights.clone(), v.clone()));
         let x = x + mixed.clone().matmul(attention.output.val());

@@ -54,7 +54,7 @@ impl CutPass<'_, '_> {
         let mut halves = Vec::with_capacity(2 * self.network.blocks.len());
         let (network, batch) = (self.network, self.batch);
         for block in &network.blocks {
-            let attend = |rows| block.attention.forward(rows, batch, at).0;
+            let attend = |rows| block.attention.forward(rows, batch, at);
             x = self.half(x, &block.attention_norm, attend, &mut halves)?;
             let change = |rows| block.mlp.forward(rows);
             x = self.half(x, &block.mlp_norm, change, &mut halves)?;

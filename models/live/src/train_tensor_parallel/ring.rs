@@ -237,7 +237,7 @@ impl ContextPass<'_, '_> {
             self.collectives.doing("computing the forward pass of a block");
             let own = leaf(x.clone());
             let normal = block.attention_norm.forward(own.clone());
-            let (q, k, v) = block.attention.project(normal, self.batch, at);
+            let [q, k, v] = block.attention.project(normal, self.batch, at);
             let attended = QueryKeyValue { q, k, v };
             let found = attended.without_autodiff().forward(self.collectives)?;
             let (past, mixed) = (leaf(x), leaf(found.mixed.clone()));

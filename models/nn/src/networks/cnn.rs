@@ -3,6 +3,7 @@ use crate::networks::{Activation, FilterShape, Initializer, ReceptiveField};
 use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::Tensor;
+use mlsys_device::fused;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CnnConfig {
@@ -103,6 +104,8 @@ impl Cnn {
 impl Conv {
     /// `[batch, channels in, edge, edge]` to `[batch, channels out, edge / stride, edge / stride]`.
     pub fn forward(&self, x: Tensor<4>) -> Tensor<4> {
-        convolve(x, self.weight.val(), Some(self.bias.val()), (self.stride, 1))
+        let (weight, bias) = (self.weight.val(), self.bias.val());
+        fused::convolution(&x, &weight, &bias, self.stride)
+            .unwrap_or_else(|| convolve(x, weight, Some(bias), (self.stride, 1)))
     }
 }

@@ -1,14 +1,16 @@
 //! A decoder in the manner of Llama (Touvron et al. 2023, arXiv:2302.13971; Grattafiori et al. 2024, arXiv:2407.21783),
 //! from tokens to the scores of the next token, top to bottom.
 //!
-//! Shapes stand at the end of a line. A row is one token of one sequence: rows = batch * time. All matrix products with
-//! weights are done on rows, because few large products are quicker than many small ones.
+//! Shapes stand at the end of a line. Next to a `fused` operation stands what it computes, for devices that lack it. A row
+//! is one token of one sequence: rows = batch * time. All matrix products with weights are done on rows, because few large
+//! products are quicker than many small ones.
 
 pub use self::checkpointing::CheckpointedPass;
 pub use self::positions::{Positions, ROTARY_BASE, TokenPositions};
 use crate::networks::Initializer;
 use burn::module::{Module, Param};
 use burn::tensor::{Int, Tensor, activation};
+use mlsys_device::fused::{self, Heads};
 
 mod checkpointing;
 mod positions;
@@ -118,17 +120,25 @@ impl TransformerConfig {
 impl Transformer {
     /// Tokens `[batch, time]` to scores of the token after each, `[batch, time, vocab]`.
     pub fn forward(&self, tokens: Tensor<2, Int>) -> Tensor<3> {
-        self.pass(tokens, |_, _| ())
+        let mut x = self.embed(tokens);
+        let positions = self.positions(&x);
+        for block in &self.blocks {
+            x = block.forward(x, &positions);
+        }
+        self.read(x)
     }
 
     /// The same, with what it looked at on the way.
     pub fn look(&self, tokens: Tensor<2, Int>) -> ForwardTrace {
         let (mut attention, mut streams) = (Vec::new(), Vec::new());
-        let logits = self.pass(tokens, |weights, stream| {
-            attention.push(weights.clone());
-            streams.push(stream.clone());
-        });
-        ForwardTrace { logits, attention, streams }
+        let mut x = self.embed(tokens);
+        let positions = self.positions(&x);
+        for block in &self.blocks {
+            attention.push(block.weights(x.clone(), &positions));
+            x = block.forward(x, &positions);
+            streams.push(x.clone());
+        }
+        ForwardTrace { logits: self.read(x), attention, streams }
     }
 
     /// The scores that vectors `[batch, time, width]` would give if they were the last, `[batch, time, vocab]`.
@@ -138,22 +148,6 @@ impl Transformer {
         let logits = normal.matmul(self.head.val()); // [rows, vocab]
         let [_, vocab] = logits.dims();
         logits.reshape([batch, time, vocab])
-    }
-
-    /// `seen` is given each block's attention weights and the vectors after it.
-    fn pass(
-        &self,
-        tokens: Tensor<2, Int>,
-        mut seen: impl FnMut(&Tensor<4>, &Tensor<3>),
-    ) -> Tensor<3> {
-        let mut x = self.embed(tokens);
-        let positions = self.positions(&x);
-        for block in &self.blocks {
-            let weights; // [batch, heads, time, time]
-            (x, weights) = block.forward(x, &positions);
-            seen(&weights, &x);
-        }
-        self.read(x)
     }
 
     /// Tokens `[batch, time]` to their vectors, `[batch, time, width]`.
@@ -177,11 +171,21 @@ impl Transformer {
 }
 
 impl Block {
-    /// `[batch, time, width]` to the same, and the attention weights `[batch, heads, time, time]`.
-    pub fn forward(&self, x: Tensor<3>, at: &Positions) -> (Tensor<3>, Tensor<4>) {
+    /// `[batch, time, width]` to the same.
+    pub fn forward(&self, x: Tensor<3>, at: &Positions) -> Tensor<3> {
         let [batch, time, width] = x.dims();
-        let (x, weights) = self.rows(x.flatten(0, 1), batch, at, |k, v| (k, v));
-        (x.reshape([batch, time, width]), weights)
+        let x = x.flatten::<2>(0, 1); // [rows, width]
+        let x = x.clone() + self.attention.forward(self.attention_norm.forward(x), batch, at);
+        let x = x.clone() + self.mlp.forward(self.mlp_norm.forward(x));
+        x.reshape([batch, time, width])
+    }
+
+    /// The attention weights of `[batch, time, width]`, `[batch, heads, time, time]`.
+    fn weights(&self, x: Tensor<3>, at: &Positions) -> Tensor<4> {
+        let [batch, _, _] = x.dims();
+        let normal = self.attention_norm.forward(x.flatten(0, 1));
+        let [q, k, _] = self.attention.project(normal, batch, at);
+        self.attention.weigh(q, k, at)
     }
 
     /// `[rows, width]` to the same, and the attention weights `[batch, heads, time, seen]`; `keep` gives all keys and values
@@ -194,7 +198,7 @@ impl Block {
         keep: impl FnOnce(Tensor<4>, Tensor<4>) -> (Tensor<4>, Tensor<4>),
     ) -> (Tensor<2>, Tensor<4>) {
         let normal = self.attention_norm.forward(x.clone());
-        let (q, k, v) = self.attention.project(normal, batch, at);
+        let [q, k, v] = self.attention.project(normal, batch, at);
         let (k, v) = keep(k, v);
         let weights = self.attention.weigh(q, k, at);
         let x = x + self.attention.mix(weights.clone(), v); // x + Attention(RMSNorm(x))
@@ -210,9 +214,12 @@ impl RmsNorm {
 
     /// x / sqrt(mean(x²) + ε) * scale, `[rows, width]` to the same.
     pub fn forward(&self, x: Tensor<2>) -> Tensor<2> {
-        let mean_square = x.clone().square().mean_dim(1); // [rows, 1]
-        let size = mean_square.add_scalar(RMS_EPSILON).sqrt(); // [rows, 1]
-        x / size * self.scale.val().unsqueeze::<2>() // [rows, width]
+        let scale = self.scale.val();
+        fused::rms_norm(&x, &scale, RMS_EPSILON).unwrap_or_else(|| {
+            let mean_square = x.clone().square().mean_dim(1); // [rows, 1]
+            let size = mean_square.add_scalar(RMS_EPSILON).sqrt(); // [rows, 1]
+            x / size * scale.unsqueeze::<2>() // [rows, width]
+        })
     }
 }
 
@@ -222,28 +229,37 @@ impl Attention {
         columns / self.heads
     }
 
-    /// `[rows, width]` to the same, and the weights with which tokens were mixed, `[batch, heads, time, time]`.
-    pub fn forward(&self, x: Tensor<2>, batch: usize, at: &Positions) -> (Tensor<2>, Tensor<4>) {
-        let (q, k, v) = self.project(x, batch, at);
-        let weights = self.weigh(q, k, at);
-        (self.mix(weights.clone(), v), weights)
+    /// `[rows, width]` to the same.
+    pub fn forward(&self, x: Tensor<2>, batch: usize, at: &Positions) -> Tensor<2> {
+        let [q, k, v] = self.multiply(x);
+        let heads = Heads { heads: self.heads, kv_heads: self.kv_heads, head: self.head() };
+        match at.attend([&q, &k, &v], heads) {
+            Some(mixed) => mixed.matmul(self.output.val()),
+            None => {
+                let [q, k, v] = self.split([q, k, v], batch, at);
+                self.mix(self.weigh(q, k, at), v)
+            }
+        }
     }
 
     /// Queries `[batch, heads, time, head]`, keys and values `[batch, kv_heads, time, head]` of `[rows, width]`.
-    pub fn project(
-        &self,
-        x: Tensor<2>,
-        batch: usize,
-        at: &Positions,
-    ) -> (Tensor<4>, Tensor<4>, Tensor<4>) {
-        let [rows, _] = x.dims();
+    pub fn project(&self, x: Tensor<2>, batch: usize, at: &Positions) -> [Tensor<4>; 3] {
+        self.split(self.multiply(x), batch, at)
+    }
+
+    /// x Q, `[rows, heads * head]`, x K and x V, `[rows, kv_heads * head]`.
+    fn multiply(&self, x: Tensor<2>) -> [Tensor<2>; 3] {
+        [&self.query, &self.key, &self.value].map(|weight| x.clone().matmul(weight.val()))
+    }
+
+    fn split(&self, rows: [Tensor<2>; 3], batch: usize, at: &Positions) -> [Tensor<4>; 3] {
+        let [q, k, v] = rows;
+        let [rows, _] = q.dims();
         let (time, head) = (rows / batch, self.head());
         // [rows, heads head] to [batch, heads, time, head].
         let split = |x: Tensor<2>, heads| x.reshape([batch, time, heads, head]).swap_dims(1, 2);
-        let q = at.turn(split(x.clone().matmul(self.query.val()), self.heads)); // rotary(x Q)
-        let k = at.turn(split(x.clone().matmul(self.key.val()), self.kv_heads)); // rotary(x K)
-        let v = split(x.matmul(self.value.val()), self.kv_heads); // x V
-        (q, k, v)
+        let (q, k) = (split(q, self.heads), split(k, self.kv_heads));
+        [at.turn(q), at.turn(k), split(v, self.kv_heads)] // rotary(x Q), rotary(x K), x V
     }
 
     /// softmax(q kᵀ / √head) over the tokens that are not ahead, `[batch, heads, time, seen]`; `seen` is `time` unless
@@ -284,9 +300,10 @@ impl Attention {
 impl SwiGlu {
     /// (silu(x G) * x U) D, `[rows, width]` to the same.
     pub fn forward(&self, x: Tensor<2>) -> Tensor<2> {
-        let gate = activation::silu(x.clone().matmul(self.gate.val())); // [rows, ffn]
+        let gate = x.clone().matmul(self.gate.val()); // [rows, ffn]
         let up = x.matmul(self.up.val()); // [rows, ffn]
-        (gate * up).matmul(self.down.val()) // [rows, width]
+        let gated = fused::gated(&gate, &up).unwrap_or_else(|| activation::silu(gate) * up);
+        gated.matmul(self.down.val()) // [rows, width]
     }
 }
 

@@ -29,11 +29,12 @@ impl Transformer {
     ) -> (Tensor<1>, CheckpointedPass) {
         let unrecorded = self.valid();
         let mut inputs = Vec::with_capacity(self.blocks.len());
-        let mut x = unrecorded.embed(tokens.clone());
+        // Tokens of the autodiff device would make all that follows tensors of it.
+        let mut x = unrecorded.embed(tokens.clone().without_autodiff());
         let positions = unrecorded.positions(&x);
         for block in &unrecorded.blocks {
             inputs.push(x.clone());
-            (x, _) = block.forward(x, &positions);
+            x = block.forward(x, &positions);
         }
         let last = x.autodiff().require_grad();
         let logits = self.read(last.clone()).flatten(0, 1); // [batch * time, vocab]
@@ -63,7 +64,7 @@ impl CheckpointedPass {
         let positions = network.positions(&self.last);
         for (block, input) in network.blocks.iter().zip(self.inputs).rev() {
             let x = input.autodiff().require_grad();
-            let (y, _) = block.forward(x.clone(), &positions); // again
+            let y = block.forward(x.clone(), &positions); // again
             recomputed();
             let mut gradients = (y * slope).sum().backward();
             match x.grad_remove(&mut gradients) {

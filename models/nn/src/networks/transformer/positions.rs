@@ -1,6 +1,7 @@
 //! Rotary positions (Su et al. 2021, arXiv:2104.09864): queries and keys are turned by angles that grow with the position.
 
 use burn::tensor::{Bool, DType, Device, Tensor, TensorData};
+use mlsys_device::fused::{self, Heads};
 
 /// The slowest rotation of a position turns once in about this many radians of tokens (Su et al. 2021).
 pub const ROTARY_BASE: f64 = 10_000.0;
@@ -13,6 +14,16 @@ pub struct Positions {
     /// Whether a column is a token that its row's must not look at, mostly because it lies ahead: `[1, 1, time, time]`,
     /// or `[rows, 1, time, seen]` with keys of other tokens.
     pub(super) ahead: Tensor<4, Bool>,
+    view: View,
+}
+
+/// Which keys the tokens look through.
+#[derive(Clone, Copy)]
+enum View {
+    /// Their own, up to each token's, in every sequence alike.
+    Own,
+    /// Those that `ahead` leaves.
+    Listed,
 }
 
 /// Where a pass over new tokens stands in its sequences; one row for all sequences that stand alike.
@@ -42,7 +53,8 @@ impl Positions {
     ) -> Self {
         let new: Vec<usize> = (first..first + time).collect();
         let [cosine, sine] = angles(&[new], head, dtype, device);
-        Self { cosine, sine, ahead: Tensor::tril_mask([1, 1, time, time], 0, device) }
+        let ahead = Tensor::tril_mask([1, 1, time, time], 0, device);
+        Self { cosine, sine, ahead, view: View::Own }
     }
 
     pub fn among(standing: &TokenPositions, head: usize, dtype: DType, device: &Device) -> Self {
@@ -56,8 +68,9 @@ impl Positions {
             .map(|(at, key)| standing.hides(*at, *key))
             .collect();
         let ahead = TensorData::new(hidden, [rows, 1, time, seen]);
-        Self { cosine, sine, ahead: Tensor::from_data(ahead, device) }
+        Self { cosine, sine, ahead: Tensor::from_data(ahead, device), view: View::Listed }
     }
+
     /// Turns each pair of numbers of a head by its position's angles: number i and number i + head / 2 are a pair.
     ///
     /// `[batch, heads, time, head]` to the same. With (a, b) a pair: a cos - b sin, b cos + a sin.
@@ -68,6 +81,15 @@ impl Positions {
     /// Turns by the same angles the other way, which is what the gradient by something turned needs.
     pub fn turn_back(&self, x: Tensor<4>) -> Tensor<4> {
         rotate(x, &self.cosine, self.sine.clone().neg())
+    }
+
+    /// Attention of queries, keys and values `[rows, heads * head]` that are not turned yet, in one pass over memory where
+    /// the device has one.
+    pub(super) fn attend(&self, rows: [&Tensor<2>; 3], heads: Heads) -> Option<Tensor<2>> {
+        match self.view {
+            View::Own => fused::causal_attention(rows, heads, [&self.cosine, &self.sine]),
+            View::Listed => None,
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use crate::networks::transformer::{Positions, Transformer, TransformerConfig};
 use crate::networks::{Architecture, Initialization, Network, cross_entropy};
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 
+mod fused;
 mod gradients;
 pub(crate) mod reference;
 

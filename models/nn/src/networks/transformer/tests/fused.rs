@@ -1,0 +1,145 @@
+//! What the processor computes in one pass over memory equals burn's composed operations, values and gradients.
+
+use crate::flat_params::gradient_rows;
+use crate::networks::transformer::tests::{difference, tokens, transformer, values};
+use crate::networks::transformer::{Positions, Transformer, TransformerConfig};
+use crate::networks::{RMS_EPSILON, cross_entropy, gradient};
+use burn::module::Module;
+use burn::optim::GradientsParams;
+use burn::tensor::{Device, Distribution, Tensor, TensorData};
+use mlsys_device::fused::{self, composed};
+
+const BATCH: usize = 3;
+
+/// Logits, loss and the gradient of every parameter, one after the other.
+fn everything(config: &TransformerConfig, device: &Device) -> Vec<Vec<f64>> {
+    let transformer = transformer(config.clone(), device);
+    let count = BATCH * config.context;
+    let ids: Vec<i32> = (0..count).map(|i| ((i * i + 3 * i) % config.vocab) as i32).collect();
+    let inputs = tokens(&ids, BATCH, device);
+    let labels = inputs.clone().flatten::<1>(0, 1).flip([0]);
+    // Large enough that softmax is not nearly uniform.
+    let logits = |x: &Transformer| x.forward(inputs.clone()).flatten::<2>(0, 1) * 9.0;
+    let loss = |x: &Transformer| cross_entropy(logits(x), labels.clone());
+    let mut all = vec![values(logits(&transformer)), values(loss(&transformer))];
+    all.push(values(logits(&transformer.valid())));
+    all.extend(gradient(&transformer, loss));
+    all
+}
+
+/// Heads of a size below, at and above that of a vector; one query block and several; rows that fill no vector.
+#[test]
+fn a_decoder_in_one_pass_equals_the_composed_one() {
+    let device = Device::flex().autodiff();
+    let sizes = [
+        // width, heads, key/value heads, gated layer, context, vocabulary
+        [24, 4, 2, 20, 7, 5],
+        [64, 4, 2, 176, 64, 52],
+        [36, 3, 1, 33, 70, 17],
+        [40, 1, 1, 8, 130, 3],
+        [4, 2, 2, 1, 1, 2],
+    ];
+    for [width, heads, kv_heads, ffn, context, vocab] in sizes {
+        let config = TransformerConfig { vocab, width, depth: 2, heads, kv_heads, ffn, context };
+        let fused = everything(&config, &device);
+        let burns = composed(|| everything(&config, &device));
+        assert_eq!(fused.len(), burns.len());
+        for (at, (fused, burns)) in fused.iter().zip(&burns).enumerate() {
+            let found = difference(fused, burns);
+            assert!(
+                found < 1e-5 || burns.iter().all(|x| x.abs() < 1e-6),
+                "{config:?} {at}: {found:e}"
+            );
+        }
+    }
+}
+
+#[test]
+fn operations_are_fused_on_the_processor_only_where_asked() {
+    let plain = Device::flex();
+    let x = Tensor::<2>::random([3, 5], Distribution::Default, &plain);
+    let scale = Tensor::<1>::ones([5], &plain);
+    let norm = |x: &Tensor<2>, scale: &Tensor<1>| fused::rms_norm(x, scale, RMS_EPSILON).is_some();
+    assert!(norm(&x, &scale));
+    assert!(norm(&x.clone().autodiff(), &scale.clone().autodiff()));
+    assert!(!composed(|| norm(&x, &scale)));
+    // One of them recorded: burn knows what to do with both.
+    assert!(!norm(&x.clone().autodiff(), &scale));
+    let recomputing = plain.autodiff().gradient_checkpointing();
+    let [x, scale] = [3, 1].map(|rows| Tensor::<2>::ones([rows, 5], &recomputing));
+    assert!(norm(&x, &scale.reshape([5])));
+}
+
+/// A label outside the classes is burn's to refuse, and logits far apart are neither zero nor infinite.
+#[test]
+fn losses_at_the_edges() {
+    let device = Device::flex();
+    let logits = Tensor::<2>::from_data([[80.0, -90.0, 0.0], [-1e4, 3.0, 3.0]], &device);
+    let labels = |labels: [i32; 2]| Tensor::from_data(labels, &device);
+    assert!(fused::cross_entropy(&logits, &labels([0, 3])).is_none());
+    assert!(fused::cross_entropy(&logits, &labels([-1, 2])).is_none());
+    let loss = cross_entropy(logits, labels([1, 2])).into_scalar::<f64>();
+    assert!((loss - (170.0 + 2.0_f64.ln()) / 2.0).abs() < 1e-4, "{loss}");
+}
+
+/// Both say in the same places that a number is missing or without bound: a run that diverges is seen to.
+#[test]
+fn a_number_that_is_not_finite_stays_visible() {
+    let device = Device::flex().autodiff();
+    let config = TransformerConfig {
+        vocab: 5,
+        width: 24,
+        depth: 1,
+        heads: 4,
+        kv_heads: 2,
+        ffn: 20,
+        context: 9,
+    };
+    let block = transformer(config, &device).blocks[0].clone();
+    let labels = Tensor::from_data([0, 23, 4, 5, 6, 7, 8, 9, 1], &device);
+    let finite = |x: f32, row: usize| {
+        let mut given: Vec<f32> = (0..9 * 24).map(|i| (1.7 * i as f32).sin()).collect();
+        given[row * 24 + 3] = x;
+        let given = Tensor::<3>::from_data(TensorData::new(given, [1, 9, 24]), &device);
+        let given = given.require_grad();
+        let positions = Positions::new(9, 6, given.dtype(), &device);
+        let result = block.forward(given.clone(), &positions);
+        let loss = cross_entropy(result.clone().flatten(0, 1), labels.clone());
+        let gradient = given.grad(&loss.backward()).unwrap();
+        let all = [values(result), values(loss), values(gradient)];
+        all.concat().into_iter().map(f64::is_finite).collect::<Vec<bool>>()
+    };
+    for (x, row) in
+        [(f32::NAN, 0), (f32::NAN, 8), (f32::INFINITY, 4), (f32::NEG_INFINITY, 8), (1e30, 3)]
+    {
+        let found = finite(x, row);
+        assert_eq!(found, composed(|| finite(x, row)), "{x} at {row}");
+        assert_eq!(found.iter().all(|finite| *finite), x.is_finite(), "{x} at {row}");
+    }
+}
+
+#[test]
+fn blocks_computed_again_have_the_same_gradients_to_the_bit() {
+    let device = Device::flex().autodiff();
+    let config = TransformerConfig {
+        vocab: 9,
+        width: 16,
+        depth: 2,
+        heads: 2,
+        kv_heads: 1,
+        ffn: 48,
+        context: 16,
+    };
+    let transformer = transformer(config, &device);
+    let ids: Vec<i32> = (0..8 * 16).map(|i| (i * i + 3 * i) % 9).collect();
+    let inputs = tokens(&ids, 8, &device);
+    let labels = inputs.clone().flatten::<1>(0, 1).flip([0]);
+    let loss = cross_entropy(transformer.forward(inputs.clone()).flatten(0, 1), labels.clone());
+    let mut kept = GradientsParams::from_grads(loss.backward(), &transformer);
+    let (loss, pass) = transformer.forward_checkpointed(inputs, labels);
+    let mut again = pass.backward(loss, &transformer, || ());
+    let rows = |gradients| gradient_rows(&transformer, gradients).into_iter().map(values);
+    let (kept, again): (Vec<_>, Vec<_>) = (rows(&mut kept).collect(), rows(&mut again).collect());
+    let differ: Vec<usize> = (0..kept.len()).filter(|&i| kept[i] != again[i]).collect();
+    assert_eq!(differ, [0_usize; 0], "of {}", kept.len());
+}
