@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use burn::module::{Module, ModuleMapper, Param, ParamId};
 use burn::optim::{AdamConfig, GradientsParams, ModuleOptimizer};
 use burn::tensor::Tensor;
+use macerator::{AutoArch, Simd, WithSimd};
 use mlsys_lab::device::{Backend, DeviceId};
 
 const BETA_1: f32 = 0.9;
@@ -99,13 +100,9 @@ impl Moments {
         self.time = self.time.saturating_add(1);
         let root = (1.0 - BETA_2.powi(self.time)).sqrt();
         let factor = root / (1.0 - BETA_1.powi(self.time));
+        let moments = [&mut *self.first, &mut *self.second];
         let epsilon = EPSILON * root;
-        let moments = self.first.iter_mut().zip(&mut self.second);
-        for ((weight, &g), (m, v)) in weights.iter_mut().zip(gradient).zip(moments) {
-            *m = normal(*m * BETA_1 + g * (1.0 - BETA_1));
-            *v = normal(*v * BETA_2 + g * g * (1.0 - BETA_2));
-            *weight -= *m * factor / (v.sqrt() + epsilon) * rate;
-        }
+        AutoArch::new().dispatch(Update { weights, gradient, moments, factor, epsilon, rate });
     }
 
     /// Both moments of `weights` weights, a row each.
@@ -120,8 +117,34 @@ impl Moments {
     }
 }
 
+struct Update<'a> {
+    weights: &'a mut [f32],
+    gradient: &'a [f32],
+    moments: [&'a mut [f32]; 2],
+    factor: f32,
+    epsilon: f32,
+    rate: f32,
+}
+
+/// Compiled for every kind of processor, in vectors as wide as it has them.
+impl WithSimd for Update<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self) {
+        let Self { weights, gradient, moments: [first, second], factor, epsilon, rate } = self;
+        let moments = first.iter_mut().zip(second);
+        for ((weight, &g), (m, v)) in weights.iter_mut().zip(gradient).zip(moments) {
+            *m = normal(*m * BETA_1 + g * (1.0 - BETA_1));
+            *v = normal(*v * BETA_2 + g * g * (1.0 - BETA_2));
+            *weight -= *m * factor / (v.sqrt() + epsilon) * rate;
+        }
+    }
+}
+
 /// Zero for what is too small for a normal number: processors take a hundred times as long for each operation on
 /// such numbers, and the moments of a unit that has died decay into them within a thousand steps.
+#[inline(always)]
 fn normal(x: f32) -> f32 {
     if x.abs() < f32::MIN_POSITIVE { 0.0 } else { x }
 }
