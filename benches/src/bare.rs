@@ -6,8 +6,9 @@
 use std::time::Instant;
 
 use burn::module::{Module, ModuleVisitor, Param};
+use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::loss::CrossEntropyLossConfig;
-use burn::nn::{Linear, LinearConfig};
+use burn::nn::{Linear, LinearConfig, PaddingConfig2d};
 use burn::optim::GradientsParams;
 use burn::tensor::activation::relu;
 use burn::tensor::{Device, Int, Tensor, TensorData};
@@ -29,8 +30,9 @@ pub struct Task {
     pub settings: &'static str,
 }
 
-/// The networks that are measured: a small one, a middling one, 784-512-512-10, and the tiny llama on text.
-pub const TASKS: [Task; 4] = [
+/// The networks that are measured: a small one, a middling one, 784-512-512-10, two convolutions, the tiny llama
+/// on text and one with layers 16 times as large.
+pub const TASKS: [Task; 6] = [
     Task {
         name: "spiral",
         dataset: Dataset::Spiral,
@@ -59,18 +61,35 @@ pub const TASKS: [Task; 4] = [
         settings: "dataset=digits learning_rate=0.003 steps=200 width=512 depth=2",
     },
     Task {
+        name: "cnn",
+        dataset: Dataset::Digits,
+        net: Net::Cnn { edge: 28, channels: [8, 16] },
+        batch: 64,
+        rate: 0.003,
+        steps: 200,
+        settings: "dataset=digits model=cnn learning_rate=0.003 steps=200",
+    },
+    Task {
         name: "llama",
         dataset: Dataset::Text,
-        net: Net::Llama,
+        net: Net::Llama(Llama { width: 64, depth: 2, context: LLAMA_CONTEXT }),
         batch: LLAMA_BATCH,
         rate: 0.005,
         steps: 100,
         settings: "dataset=text model=transformer width=64 context=64 batch_size=16 learning_rate=0.005 steps=100",
     },
+    Task {
+        name: "llama-256",
+        dataset: Dataset::Text,
+        net: Net::Llama(Llama { width: 256, depth: 4, context: 256 }),
+        batch: 8,
+        rate: 0.001,
+        steps: 10,
+        settings: "dataset=text model=transformer width=256 depth=4 context=256 batch_size=8 learning_rate=0.001 steps=10",
+    },
 ];
 
-/// The llama of the preset on text.
-const LLAMA_WIDTH: usize = 64;
+/// Those of the preset on text.
 pub const LLAMA_CONTEXT: usize = 64;
 pub const LLAMA_BATCH: usize = 16;
 
@@ -91,8 +110,8 @@ pub fn train(task: &Task, id: DeviceId, update: Update) -> Result<f64, LabError>
     let unusable = |error: data::DataError| LabError::Data(error.to_string());
     let mut config = DataConfig::new(task.dataset, 1);
     match task.net {
-        Net::Mlp(_) => {}
-        Net::Llama => config.context = LLAMA_CONTEXT,
+        Net::Mlp(_) | Net::Cnn { .. } => {}
+        Net::Llama(llama) => config.context = llama.context,
     }
     let data = data::load(&config).map_err(unusable)?;
     let (train, held_out) = (data.train, data.held_out);
@@ -215,15 +234,24 @@ fn batch(examples: &Examples, indices: &[usize], device: &Device) -> (Inputs, Te
 enum Net {
     /// Its hidden layers.
     Mlp(&'static [usize]),
-    /// The one on text, of the lab's default in all but width and context.
-    Llama,
+    /// Two 3x3 convolutions, each of which halves the image, and a layer over what is left.
+    Cnn { edge: usize, channels: [usize; 2] },
+    /// Of the lab's default in all else.
+    Llama(Llama),
 }
 
-#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
+#[derive(Clone, Copy)]
+pub struct Llama {
+    width: usize,
+    depth: usize,
+    context: usize,
+}
+
 #[derive(Module, Debug)]
 enum Bare {
     /// With burn's own initial weights.
     Mlp(Mlp),
+    Cnn(Cnn),
     /// burn has no such decoder, and the lab's is not what is compared.
     Llama(Transformer),
 }
@@ -231,6 +259,13 @@ enum Bare {
 #[derive(Module, Debug)]
 struct Mlp {
     layers: Vec<Linear>,
+}
+
+#[derive(Module, Debug)]
+struct Cnn {
+    convolutions: Vec<Conv2d>,
+    head: Linear,
+    edge: usize,
 }
 
 impl Bare {
@@ -242,8 +277,21 @@ impl Bare {
                     sizes.windows(2).map(|pair| LinearConfig::new(pair[0], pair[1]).init(device));
                 Self::Mlp(Mlp { layers: layers.collect() })
             }
-            Net::Llama => {
-                let config = llama(classes);
+            Net::Cnn { edge, channels } => {
+                let convolution = |channels: &[usize]| {
+                    Conv2dConfig::new([channels[0], channels[1]], [3, 3])
+                        .with_stride([2, 2])
+                        .with_padding(PaddingConfig2d::Explicit(1, 1, 1, 1))
+                        .init(device)
+                };
+                let [first, second] = *channels;
+                let convolutions = [1, first, second].windows(2).map(convolution).collect();
+                let left = second * edge.div_ceil(4).pow(2);
+                let head = LinearConfig::new(left, classes).init(device);
+                Self::Cnn(Cnn { convolutions, head, edge: *edge })
+            }
+            Net::Llama(llama) => {
+                let config = llama.config(classes);
                 Self::Llama(config.init(&mut Initializer::new(Initialization::He, 1, device)))
             }
         }
@@ -253,6 +301,7 @@ impl Bare {
     fn forward(&self, inputs: Inputs) -> Tensor<2> {
         match self {
             Self::Mlp(mlp) => mlp.forward(inputs.numbers()),
+            Self::Cnn(cnn) => cnn.forward(inputs.numbers()),
             Self::Llama(llama) => llama.forward(inputs.tokens()).flatten(0, 1),
         }
     }
@@ -270,14 +319,26 @@ impl Mlp {
     }
 }
 
-pub fn llama(vocab: usize) -> TransformerConfig {
-    TransformerConfig {
-        vocab,
-        width: LLAMA_WIDTH,
-        depth: 2,
-        heads: 4,
-        kv_heads: 2,
-        ffn: TransformerConfig::gated(LLAMA_WIDTH),
-        context: LLAMA_CONTEXT,
+impl Cnn {
+    fn forward(&self, x: Tensor<2>) -> Tensor<2> {
+        let [batch, _] = x.dims();
+        let mut x = x.reshape([batch, 1, self.edge, self.edge]);
+        for convolution in &self.convolutions {
+            x = relu(convolution.forward(x));
+        }
+        self.head.forward(x.flatten(1, 3))
     }
+}
+
+impl Llama {
+    fn config(self, vocab: usize) -> TransformerConfig {
+        let Self { width, depth, context } = self;
+        let ffn = TransformerConfig::gated(width);
+        TransformerConfig { vocab, width, depth, heads: 4, kv_heads: 2, ffn, context }
+    }
+}
+
+/// The tiny llama.
+pub fn llama(vocab: usize) -> TransformerConfig {
+    Llama { width: 64, depth: 2, context: LLAMA_CONTEXT }.config(vocab)
 }

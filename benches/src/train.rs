@@ -36,8 +36,8 @@ pub struct Options {
     /// How often each side is run; the sides take turns
     #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: u32,
-    /// Which network: spiral, digits, wide (784-512-512-10) or llama; all if not given
-    #[arg(long, value_name = "NAME", value_parser = ["spiral", "digits", "wide", "llama"])]
+    /// Which network: spiral, digits, wide (784-512-512-10), cnn, llama or llama-256; all if not given
+    #[arg(long, value_name = "NAME", value_parser = ["spiral", "digits", "wide", "cnn", "llama", "llama-256"])]
     pub network: Option<String>,
 }
 
