@@ -35,7 +35,7 @@ pub use grade::{
 };
 pub use lint::{spoilers, telling_lengths};
 pub use model::{
-    Asked, Block, Bound, Check, CourseId, CourseIdError, DeviceName, Expected, Formula,
+    Asked, Block, Bound, Check, CourseId, CourseIdError, DeviceName, Disclosure, Expected, Formula,
     FrontMatter, Goal, KernelTask, KernelTest, Knob, LabDirective, Lesson, LessonId, LessonIdError,
     Limit, ListedModule, Manifest, Match, Notes, Outcome, PanelRef, Predict, PredictKind, Prose,
     Question, QuestionKind, QuestionType, Setting, Side, Target, Term, Tolerance, Varied, Wrong,

@@ -15,7 +15,7 @@ use crate::diagnostic::{Located, Place, Source};
 pub use answer::{Formula, Tolerance, Wrong};
 pub use id::{CourseId, CourseIdError, LessonId, LessonIdError, is_inside, translated};
 pub use kernel::{Bound, Expected, KernelTask, KernelTest, Limit, Side, Varied};
-pub use lab::{DeviceName, Goal, Knob, LabDirective, PanelRef, Setting};
+pub use lab::{DeviceName, Disclosure, Goal, Knob, LabDirective, PanelRef, Setting};
 pub use question::{Asked, Match, Question, QuestionKind, QuestionType};
 
 pub(crate) use lab::settings;

@@ -14,7 +14,7 @@ use mlsys_lab::schema::{Draw, Type};
 use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
 use mlsys_lab::{Registry, Schema};
-use mlsys_lesson::LabDirective;
+use mlsys_lesson::{Disclosure, LabDirective};
 use mlsys_view::earlier::{self, Earlier, Overlay};
 use mlsys_view::kernel::KernelDebugger;
 use mlsys_view::panel::{Focus, FrameView, Origin, Scene, View};
@@ -37,6 +37,7 @@ pub struct LabState {
     pub others: OtherRuns,
     /// Metrics that the lesson wants below the pictures.
     pub metrics: Vec<String>,
+    pub disclosure: Disclosure,
     /// Where the learner is in the lab's kernel, for all its pictures.
     pub debugger: Option<KernelDebugger>,
     pub own_kernel: Option<OwnKernel>,
@@ -152,6 +153,7 @@ impl LabState {
             pictures: Pictures { views, ..Pictures::default() },
             others: OtherRuns::default(),
             metrics: Vec::new(),
+            disclosure: Disclosure::Open,
             debugger: None,
             own_kernel: None,
         }
@@ -377,6 +379,7 @@ pub(super) fn lab(
     let title = directive.title.as_deref().unwrap_or(&schema.title);
     let mut lab = LabState::empty(&directive.id, title, schema);
     (lab.settings, lab.seed) = (settings, seed);
+    lab.disclosure = directive.kernel;
     lab.metrics.extend(directive.metrics.iter().map(|metric| metric.value.clone()));
     (lab.controls.knobs, lab.pictures.panels) = (knobs.collect(), panels);
     Some(lab)

@@ -1,7 +1,7 @@
 //! Whether a command does anything now, and if not, why not.
 
 use mlsys_lab::schema::Draw;
-use mlsys_lesson::Block;
+use mlsys_lesson::{Block, Disclosure};
 use mlsys_view::panel::Inspect;
 use mlsys_view::theme::ColorDepth;
 
@@ -48,6 +48,8 @@ pub enum Refusal {
         "the marked task has an option d: enter begins the answer; tab leaves it, then d changes the device"
     )]
     AtOptions,
+    #[error("the kernel of this lab stays closed: a question asks what it is")]
+    Closed,
     #[error("not here")]
     NotHere,
 }
@@ -172,6 +174,9 @@ impl App {
             Need::Changed => has(&|lab| {
                 lab.is_turned() || lab.own_kernel.is_some() || lab.run.state != RunStatus::Ready
             }),
+            Need::Written if has(&|lab| lab.disclosure == Disclosure::Closed) => {
+                return Err(Refusal::Closed);
+            }
             Need::Written => has(&|lab| lab.kernel_text().is_some()),
             Need::Hint => return hint(page),
             Need::Instructor => self.preview.is_some() || self.instructors == Instructors::Admitted,

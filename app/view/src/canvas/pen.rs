@@ -138,6 +138,13 @@ impl<'a> Pen<'a> {
         self.canvas.blocks(&[[(from, y + 0.1), (to, y + 0.9)]], fill, style);
     }
 
+    /// A glyph on the terminal alone, where a vector graphic has exact bars.
+    pub(crate) fn cell(&mut self, x: u16, y: u16, glyph: &str, style: Style) {
+        let vector = self.canvas.vector.take();
+        self.glyph(x, y, glyph, style);
+        self.canvas.vector = vector;
+    }
+
     /// A line down the rows of a column of the terminal; in a vector graphic at an exact place.
     pub(crate) fn upright(
         &mut self,

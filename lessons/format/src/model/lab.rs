@@ -23,10 +23,19 @@ pub struct LabDirective {
     pub knobs: Vec<Knob>,
     /// Pictures that are shown, in file order; all the kind's own if none is named.
     pub panels: Vec<PanelRef>,
+    pub kernel: Disclosure,
     /// Metrics whose values stand below the pictures, in file order.
     pub metrics: Vec<Located<String>>,
     /// Where it stands, fences included.
     pub place: Place,
+}
+
+/// Whether the learner may open the lab's kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Disclosure {
+    #[default]
+    Open,
+    Closed,
 }
 
 /// A parameter that a lesson sets.

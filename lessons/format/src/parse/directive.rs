@@ -7,8 +7,8 @@ use mlsys_lab::schema::{Class, Label};
 
 use crate::diagnostic::{Code, Located, Place, Problems, Source, shortened};
 use crate::model::{
-    Block, Check, DeviceName, Goal, Knob, LabDirective, Notes, Outcome, PanelRef, Predict,
-    PredictKind, Prose, Target, Theory,
+    Block, Check, DeviceName, Disclosure, Goal, Knob, LabDirective, Notes, Outcome, PanelRef,
+    Predict, PredictKind, Prose, Target, Theory,
 };
 use crate::parse::characters;
 use crate::parse::fields::Fields;
@@ -281,6 +281,7 @@ pub(super) fn lab(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opti
         })
     });
     let metrics = fields.texts("metrics").unwrap_or_default();
+    let kernel = if fields.flag("closed") { Disclosure::Closed } else { Disclosure::Open };
     Some(LabDirective {
         id,
         kind: kind?,
@@ -289,6 +290,7 @@ pub(super) fn lab(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opti
         set,
         knobs,
         panels,
+        kernel,
         metrics,
         place,
     })

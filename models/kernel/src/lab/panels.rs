@@ -4,7 +4,7 @@ use crate::lab::Job;
 use crate::{Counts, Diagnostic, Event, Finding, Machine, Step, Traffic};
 use mlsys_lab::Run;
 use mlsys_lab::frame::kernel::{Claim, Issue, Kernel as KernelFrame, Problem, View, Whole};
-use mlsys_lab::frame::{Pane, Span, Timeline};
+use mlsys_lab::frame::{Pane, Span, Table, Timeline};
 use mlsys_lab::picture::{line, log_axis, point, scatter};
 use mlsys_lab::value::percent;
 use mlsys_lab::{Frame, Tables, Value, picture};
@@ -81,7 +81,7 @@ pub(super) fn accesses(text: &str, machine: &Machine) -> Frame {
         let used = if sectors == 0 {
             String::new()
         } else {
-            percent(sum(|t| t.used) as f64 / (32 * sectors) as f64)
+            format!("{:.0} %", 100.0 * sum(|t| t.used) as f64 / (32 * sectors) as f64)
         };
         let moved = |traffic: Traffic| match traffic.accesses {
             0 => Value::from(""),
@@ -102,17 +102,26 @@ pub(super) fn accesses(text: &str, machine: &Machine) -> Frame {
         ]
     };
     let lines = machine.lines().into_iter();
-    let mut rows: Vec<_> = lines.filter(|(_, counts)| accesses(counts) > 0).map(row).collect();
+    let rows: Vec<_> = lines.filter(|(_, counts)| accesses(counts) > 0).map(row).collect();
     if rows.is_empty() {
-        rows.push(["", "no memory is accessed", "", "", "", "", "", "", "", ""].map(Value::from));
+        return picture::table(
+            ["line", "kernel"],
+            vec![["", "no memory is accessed"].map(Value::from)],
+        );
     }
-    picture::table(
-        [
-            "line", "kernel", "global", "loaded", "stored", "atomic", "each", "used", "shared",
-            "replays",
-        ],
-        rows,
-    )
+    let titles = [
+        "line", "kernel", "global", "loaded", "stored", "atomic", "each", "used", "shared",
+        "replays",
+    ];
+    // What no line of this kernel does takes no room from the others.
+    let says = |column: &usize| {
+        rows.iter()
+            .any(|row| !matches!(&row[*column], Value::Int(0)) && row[*column] != Value::from(""))
+    };
+    let columns: Vec<usize> = (0..titles.len()).filter(says).collect();
+    let cells = |row: &[Value; 10]| columns.iter().map(|at| row[*at].clone()).collect::<Vec<_>>();
+    let cells = rows.iter().map(cells).collect();
+    Frame::Table(Table::new(columns.iter().map(|at| titles[*at].to_owned()).collect(), cells))
 }
 
 /// The first instructions in the order they ran: a lane a warp, a bar a stretch on one line.

@@ -1,5 +1,7 @@
 //! The bars of a timeline: which one is marked, and how they are drawn.
 
+use std::collections::BTreeMap;
+
 use mlsys_lab::frame::{Span, Timeline};
 use ratatui::style::{Modifier, Style};
 
@@ -67,6 +69,8 @@ pub(super) fn draw_spans(
     let area = parts.lanes;
     let mut pen = Pen::new(area, canvas, &look.glyphs);
     let mut labels = Vec::new();
+    let mut cells: BTreeMap<(u16, u16), Vec<Piece>> = BTreeMap::new();
+    let mut reading = None;
     for (index, span) in timeline.spans.iter().enumerate() {
         let row = span.lane.checked_sub(first).and_then(|row| u16::try_from(row).ok());
         let Some(row) =
@@ -81,18 +85,16 @@ pub(super) fn draw_spans(
             Tint::Class => style,
             Tint::Label => by_label(&span.label, look),
         };
-        pen.bar(
-            y,
-            from..to,
-            (exact(area, axis, span.start), exact(area, axis, span.end)),
-            fill,
-            style,
-        );
+        let ends = (exact(area, axis, span.start), exact(area, axis, span.end));
+        pen.bar(y, from..to, ends, fill, style);
+        for (x, share) in edges(ends) {
+            cells.entry((y, x)).or_default().push(Piece { class: span.class, share, fill, style });
+        }
         let chosen = marked == Some(index);
         let label = pen::width(&span.label);
         let wide = label.saturating_add(2);
         if chosen {
-            pen.glyph(from, y, look.glyphs.reading, look.theme.accent);
+            reading = Some((from, y));
         }
         if label > 0 && label <= to - from {
             let style = if chosen { look.theme.selection } else { on_bar(style) };
@@ -105,6 +107,12 @@ pub(super) fn draw_spans(
             }
         }
     }
+    for ((y, x), pieces) in cells.iter().filter(|(_, pieces)| pieces.len() > 1) {
+        draw_pieces((*x, *y), &mut pen, pieces, look);
+    }
+    if let Some((x, y)) = reading {
+        pen.glyph(x, y, look.glyphs.reading, look.theme.accent);
+    }
     // After all bars, of which a lane may have several, and each clear of the one before.
     labels.sort_by_key(|label| (label.0, label.1));
     let mut free = (0, 0);
@@ -114,6 +122,35 @@ pub(super) fn draw_spans(
             free = (y, x + wide);
         }
     }
+}
+
+/// What one bar covers of a cell that it does not fill.
+struct Piece {
+    class: usize,
+    share: f64,
+    fill: &'static str,
+    style: Style,
+}
+
+/// The cells in which a bar ends, with the share of them that it covers.
+fn edges((start, end): (f64, f64)) -> impl Iterator<Item = (u16, f64)> {
+    let (first, last) = (start.floor(), (end - 1e-9).floor().max(start.floor()));
+    let share = move |cell: f64| (end.min(cell + 1.0) - start.max(cell)).max(0.0);
+    let cells = [Some(first), (last > first).then_some(last)].into_iter().flatten();
+    cells.map(move |cell| (cell as u16, share(cell)))
+}
+
+/// Where several bars share a cell: the class with most of it, as high as all of them together fill the cell.
+fn draw_pieces((x, y): (u16, u16), pen: &mut Pen<'_>, pieces: &[Piece], look: &Look) {
+    let of = |class: usize| pieces.iter().filter(move |piece| piece.class == class);
+    let covered = |piece: &Piece| of(piece.class).map(|piece| piece.share).sum::<f64>();
+    let most = pieces.iter().max_by(|a, b| covered(a).total_cmp(&covered(b)));
+    let Some(Piece { fill, style, .. }) = most else { return };
+    let all = pieces.iter().map(|piece| piece.share).sum::<f64>().min(1.0);
+    let heights = look.glyphs.heights;
+    let step = (all * heights.len() as f64).round() as usize;
+    let glyph = if step < heights.len() { heights[step.saturating_sub(1)] } else { fill };
+    pen.cell(x, y, glyph, *style);
 }
 
 fn class(place: usize, look: &Look) -> (Style, &'static str) {
@@ -157,4 +194,21 @@ pub(super) fn classes(timeline: &Timeline, tint: Tint, look: &Look) -> Vec<Item>
         items.push(Item::new("", look.theme.dim, "colour: label", look.theme.dim));
     }
     items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_covers_a_share_of_the_cells_at_its_ends() {
+        for (ends, cells) in [
+            ((2.25, 2.5), vec![(2, 0.25)]),
+            ((2.25, 4.5), vec![(2, 0.75), (4, 0.5)]),
+            ((2.0, 4.0), vec![(2, 1.0), (3, 1.0)]),
+            ((3.0, 3.0), vec![(3, 0.0)]),
+        ] {
+            assert_eq!(edges(ends).collect::<Vec<_>>(), cells, "{ends:?}");
+        }
+    }
 }
