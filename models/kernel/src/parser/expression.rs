@@ -4,7 +4,6 @@ use crate::ast::{Base, Expr, ExprKind, Unary};
 use crate::diagnostic::Place;
 use crate::lexer::Token;
 use crate::operators::{Infix, assignment, infix};
-use crate::parser::member::this;
 use crate::parser::{Parsed, Parser, is_keyword, outside};
 use crate::typed_ast::{Operation, YieldedValue};
 
@@ -37,6 +36,10 @@ pub(super) fn boxed(place: Place, kind: ExprKind) -> Expr {
         | ExprKind::SizeOf(_) => 0,
     };
     Expr { place, kind, height }
+}
+
+pub(super) fn this(place: Place) -> Expr {
+    boxed(place, ExprKind::Name("this".to_owned()))
 }
 
 /// The operation of `++` and `--`.

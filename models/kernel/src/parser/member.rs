@@ -2,20 +2,16 @@
 //! a constructor makes one and gives it.
 
 use crate::ast::{
-    Base, Declaration, Declarator, Expr, ExprKind, Function, Param, Passing, Role, Statement,
+    Base, Declaration, Declarator, ExprKind, Function, Param, Passing, Role, Statement,
     StatementKind, Storage, TypeName,
 };
 use crate::diagnostic::Place;
 use crate::lexer::{Lexeme, Token};
-use crate::parser::expression::boxed;
+use crate::parser::expression::{boxed, this};
 use crate::parser::generic::plain;
 use crate::parser::items::{behind, mark};
 use crate::parser::{Parsed, Parser};
 use crate::types::{Access, Record};
-
-pub(super) fn this(place: Place) -> Expr {
-    boxed(place, ExprKind::Name("this".to_owned()))
-}
 
 impl Parser {
     /// `public:` changes nothing here.
