@@ -1,6 +1,7 @@
 //! The app by key scripts: what a learner types, what is asked for outside, what the screen says.
 
 mod charts;
+mod cut;
 mod kernel;
 mod knobs;
 mod mouse;

@@ -99,7 +99,7 @@ pub(super) fn ticks_below(
     look: &Look,
 ) {
     let (glyphs, dim) = (&look.glyphs, look.theme.dim);
-    let name = pen::cut(name, plot.width / 2, glyphs.ellipsis);
+    let name = pen::cut(name, plot.width * 4 / 5, glyphs.ellipsis);
     pen.ending(area.right(), labels, &name, dim);
     let end = area.right().saturating_sub(pen::width(&name) + 1);
     let mut free = area.x;

@@ -122,8 +122,9 @@ impl Picture for Bars {
         let unit = unit(&self.unit);
         let texts: Vec<String> =
             self.bars.iter().map(|bar| value_text(bar, self.scale, unit, look)).collect();
-        let labels = pen::widest(self.bars.iter().map(|bar| &bar.label)).min(area.width * 2 / 5);
         let values = pen::widest(&texts).min(area.width / 2);
+        let spare = area.width.saturating_sub(values + 2 + SHORTEST).max(area.width * 2 / 5);
+        let labels = pen::widest(self.bars.iter().map(|bar| &bar.label)).min(spare);
         let remarks = pen::widest(self.bars.iter().map(|bar| &bar.remark));
         // Lengths come first: next to remarks they would have no room. A marked bar tells its remark.
         let crowded = labels + values + remarks + 4 + SHORTEST > area.width;

@@ -251,8 +251,12 @@ fn rows(
                 y = y.saturating_add(1);
             }
         }
-        if !row.remark.is_empty() && end + 2 < area.right() {
-            pen.text(end + 1, y, &row.remark, theme.text);
+        // The whole remark, or its first part.
+        let room = area.right().saturating_sub(end + 1);
+        let first = row.remark.split(", ").next().unwrap_or_default();
+        let remark = [row.remark.as_str(), first].into_iter().find(|text| pen::width(text) <= room);
+        if let Some(remark) = remark {
+            pen.text(end + 1, y, remark, theme.text);
         }
         y = y.saturating_add(plan.pitch);
     }

@@ -13,6 +13,7 @@ use crate::panel::legend::{self, Item};
 use crate::panel::picture::{At, PAGE_ROWS, Picture, matrix, page_rows};
 use crate::panel::view::{FrameView, Mark};
 use crate::quantity::quantity;
+use crate::text;
 use crate::theme::Look;
 
 pub(crate) fn draw(
@@ -24,7 +25,11 @@ pub(crate) fn draw(
 ) {
     let (items, scale) = (classes(map, canvas, look), area.height >= 5 && area.width >= 16);
     let rows = if area.height >= 7 { legend::rows(&items, area.width, 1) } else { 0 };
-    let below = rows + u16::from(scale);
+    // The legend stands beside its scale, or below it.
+    let is_long = scale_width(area.width, map) + pen::width(&map.legend) > area.width;
+    let lines = if is_long { text::rows(&map.legend, area.width) } else { 0 };
+    let lines = lines.min(area.height / 3);
+    let below = rows + (1 + lines) * u16::from(scale);
     let names = names_width(area, map);
     let room = Rect {
         x: area.x + names,
@@ -57,8 +62,14 @@ pub(crate) fn draw(
         self::mark(canvas, plot, map, mark, look);
     }
     if scale {
-        self::scale(Rect { y: plot.bottom(), height: 1, ..area }, canvas, map, look);
-        legend::draw(Rect { y: plot.bottom() + 1, height: rows, ..area }, canvas, &items, look);
+        let y = plot.bottom();
+        let beside = if is_long { "" } else { map.legend.as_str() };
+        self::scale(Rect { y, height: 1, ..area }, canvas, map, beside, look);
+        let mut pen = Pen::new(area, canvas, &look.glyphs);
+        for (line, y) in text::wrap(&map.legend, area.width).iter().zip(y + 1..y + 1 + lines) {
+            pen.text(area.x, y, line.trim_end(), look.theme.text);
+        }
+        legend::draw(Rect { y: y + 1 + lines, height: rows, ..area }, canvas, &items, look);
     }
 }
 
@@ -227,12 +238,23 @@ fn behind(bg: Option<Color>, fg: Option<Color>, symbol: &str) -> Option<Color> {
     bg.or(if symbol == "▀" { fg } else { None })
 }
 
-fn scale(area: Rect, canvas: &mut Canvas, map: &HeatMap, look: &Look) {
+/// The columns of the colours of a scale.
+fn steps(width: u16) -> u16 {
+    (width / 6).clamp(4, 16)
+}
+
+/// The columns of a scale with its ends, and the gap behind it.
+fn scale_width(width: u16, map: &HeatMap) -> u16 {
+    let end = |x: f32| pen::width(&number(significant(f64::from(x), 3)));
+    end(map.low) + 1 + steps(width) + 1 + end(map.high) + 2
+}
+
+fn scale(area: Rect, canvas: &mut Canvas, map: &HeatMap, legend: &str, look: &Look) {
     let theme = &look.theme;
     let mut pen = Pen::new(area, canvas, &look.glyphs);
     let end = |x: f32| number(significant(f64::from(x), 3));
     let mut x = pen.text(area.x, area.y, &end(map.low), theme.dim) + 1;
-    let steps = (area.width / 6).clamp(4, 16);
+    let steps = steps(area.width);
     for step in 0..steps {
         let share = f32::from(step) / f32::from(steps - 1);
         match color_of(map, look, share) {
@@ -242,7 +264,7 @@ fn scale(area: Rect, canvas: &mut Canvas, map: &HeatMap, look: &Look) {
         x += 1;
     }
     x = pen.text(x + 1, area.y, &end(map.high), theme.dim);
-    x = pen.text(x.saturating_add(2), area.y, &map.legend, theme.text);
+    x = pen.text(x.saturating_add(2), area.y, legend, theme.text);
     let edges = format!("x {}  y {}", span(map.x, &look.glyphs), span(map.y, &look.glyphs));
     let wide = pen::width(&edges);
     if x.saturating_add(2 + wide) <= area.right() {

@@ -9,6 +9,7 @@ use crate::glyphs::Glyphs;
 use crate::panel::picture::READ_ROWS;
 use crate::panel::view::Mark;
 use crate::quantity::quantity;
+use crate::text;
 use crate::theme::Look;
 
 /// Whether rows and columns are categories.
@@ -56,7 +57,9 @@ pub(crate) fn draw(
     let has_numbers = width > widest;
     let rows = pen::cells(map.rows);
     // Square fields, if the height allows it.
-    let pitch = ((area.height.saturating_sub(2)) / rows.max(1)).clamp(1, (width / 2).max(1));
+    let legend = text::sentence(&map.legend, area.width);
+    let free = area.height.saturating_sub(1 + pen::cells(legend.len()));
+    let pitch = (free / rows.max(1)).clamp(1, (width / 2).max(1));
     let mut pen = Pen::new(area, canvas, &look.glyphs);
     for (column, title) in (0..columns).zip(&map.column_labels) {
         let x = (area.x + labels + 1).saturating_add(column.saturating_mul(width));
@@ -94,7 +97,9 @@ pub(crate) fn draw(
         }
     }
     let end = (area.y + 1).saturating_add(rows.saturating_mul(pitch));
-    pen.text(area.x, end, &map.legend, theme.text);
+    for (line, y) in legend.iter().zip(end..area.bottom()) {
+        pen.text(area.x, y, line.trim_end(), theme.text);
+    }
 }
 
 /// A cell's number, short; a dot for 0, so that the diagonal stands out, and nothing where there is none.

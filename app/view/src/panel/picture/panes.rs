@@ -12,8 +12,12 @@ use crate::glyphs::Glyphs;
 use crate::panel::picture::{At, LEAST, Picture, Sheet, inspect_marked};
 use crate::panel::view::{FrameView, Inspect, Way};
 use crate::panel::words::frame_words;
-use crate::panel::{below_title, draw_frame, picture};
+use crate::panel::{draw_frame, picture};
+use crate::text;
 use crate::theme::Look;
+
+/// The rows of a picture from which on its title may take two of them.
+const TALL: u16 = 7;
 
 fn most(needs: &[(u16, u16)]) -> (u16, u16) {
     needs.iter().fold(LEAST, |(wide, high), need| (wide.max(need.0), high.max(need.1)))
@@ -86,16 +90,28 @@ impl Picture for Vec<Pane> {
                 bands.iter().flat_map(|band| cells.split(*band).to_vec()).collect()
             }
         };
-        let shown = self.iter().enumerate().skip(seen.start).take(seen.len());
-        for ((index, pane), cell) in shown.zip(places) {
+        let shown = || self.iter().enumerate().skip(seen.start).take(seen.len());
+        let lines = |(pane, cell): (&Pane, &Rect)| match cell.height {
+            0..TALL => 1,
+            _ => text::rows(&pane.title, cell.width.saturating_sub(1)).clamp(1, 2),
+        };
+        let titles = shown().map(|(_, pane)| pane).zip(&places).map(lines).max().unwrap_or(1);
+        for ((index, pane), cell) in shown().zip(places) {
             // The title of the marked one is set off by a glyph as well.
             let (before, style) = match marked == Some(index) {
                 true => (look.glyphs.forward, look.theme.accent),
                 false => ("", look.theme.title),
             };
             let title = format!("{before}{}", pane.title);
-            Pen::new(cell, canvas, &look.glyphs).text(cell.x, cell.y, &title, style);
-            let below = below_title(cell);
+            let lines = match titles {
+                1 => vec![title],
+                _ => text::wrap(&title, cell.width),
+            };
+            let mut pen = Pen::new(cell, canvas, &look.glyphs);
+            for (line, y) in lines.iter().zip(cell.y..cell.y + titles) {
+                pen.text(cell.x, y, line.trim_end(), style);
+            }
+            let below = Rect { y: cell.y + titles, height: cell.height - titles, ..cell };
             let at = At { view: &FrameView::default(), walk: None, ..at };
             draw_frame(below, canvas, &pane.frame, at, look);
         }
@@ -154,8 +170,18 @@ impl Picture for FrameSequence {
             pen.text(area.x, area.y, "no pictures", look.theme.dim);
             return;
         };
-        pen.text(area.x, area.y, &title(self, at.view.round), look.theme.accent);
-        draw_frame(below_title(area), canvas, &still.frame, At { walk: None, ..at }, look);
+        // As many rows for each title as one of them needs, so that the pictures stand still.
+        let is_long = |round| pen::width(&title(self, round)) > area.width;
+        let rows = if area.height >= TALL && (0..self.stills.len()).any(is_long) { 2 } else { 1 };
+        let lines = match rows {
+            1 => vec![title(self, at.view.round)],
+            _ => text::wrap(&title(self, at.view.round), area.width),
+        };
+        for (line, y) in lines.iter().zip(area.y..area.y + rows) {
+            pen.text(area.x, y, line.trim_end(), look.theme.accent);
+        }
+        let below = Rect { y: area.y + rows, height: area.height.saturating_sub(rows), ..area };
+        draw_frame(below, canvas, &still.frame, At { walk: None, ..at }, look);
     }
 
     fn words(&self, view: &FrameView, glyphs: &Glyphs) -> String {

@@ -15,6 +15,9 @@ use crate::quantity::unit;
 use crate::text;
 use crate::theme::Look;
 
+/// Columns that the longest stack has at least where labels are long.
+const SHORTEST: u16 = 10;
+
 struct Columns {
     labels: u16,
     left: u16,
@@ -34,7 +37,8 @@ impl Columns {
     /// `pitch` is the rows from one stack to the next.
     fn new(area: Rect, stacks: &Stacks, totals: &[String], pitch: u16) -> Self {
         let labels = stacks.stacks.iter().map(|stack| &stack.label);
-        let labels = pen::widest(labels).min(area.width / 3);
+        let spare = area.width.saturating_sub(pen::widest(totals) + 2 + SHORTEST);
+        let labels = pen::widest(labels).min(spare.max(area.width / 3));
         let left = area.x + labels + 1;
         let remarks = stacks.stacks.iter().map(|stack| pen::width(&stack.remark));
         let both = totals.iter().zip(remarks.clone()).map(|(total, remark)| match remark {

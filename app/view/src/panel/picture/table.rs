@@ -22,7 +22,7 @@ use crate::text;
 use crate::theme::Look;
 
 /// Letters of a title that are kept above numbers.
-const TITLE: u16 = 6;
+const TITLE: u16 = 4;
 
 struct Layout<'a> {
     area: Rect,

@@ -82,7 +82,7 @@ pub(crate) fn draw(area: Rect, canvas: &mut Canvas, styled: &StyledText, look: &
     }
     if left_out > 0 {
         let more = texts.saturating_sub(rows);
-        let more = format!("{} {more} more texts", look.glyphs.ellipsis);
+        let more = format!("{more} more texts below");
         pen.text(area.x, y, &more, look.theme.dim);
         y += 1;
     }

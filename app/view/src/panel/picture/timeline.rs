@@ -112,7 +112,7 @@ fn draw_axis(parts: &Parts, canvas: &mut Canvas, timeline: &Timeline, axis: &Axi
     let mut pen = Pen::new(area, canvas, glyphs);
     pen.run(area.x, area.y, area.width, glyphs.horizontal, theme.border);
     let unit = unit(&timeline.unit);
-    let name = pen::cut(&timeline.unit, area.width / 3, glyphs.ellipsis);
+    let name = pen::cut(&timeline.unit, area.width / 2, glyphs.ellipsis);
     pen.ending(area.right(), area.y + 1, &name, theme.dim);
     let end = area.right().saturating_sub(pen::width(&name) + 1);
     let mut free = area.x;

@@ -65,9 +65,12 @@ pub(super) fn draw_total(
     let exact: Vec<[(f64, f64); 2]> = exact.collect();
     canvas.blocks(&exact, look.glyphs.fills[0], look.theme.faint[0]);
     let mut pen = Pen::new(area, canvas, &look.glyphs);
-    let sentence = peak(total, unit, &look.glyphs);
+    let to = quantity(most, crate::quantity::unit(&total.unit), &look.glyphs);
+    let shorter = [format!("peak {to}"), to];
+    let sentences = peak(total, unit, &look.glyphs).into_iter().chain(shorter);
+    let mut sentences = sentences.map(|text| format!("{} {text}", look.glyphs.reading));
+    let sentence = sentences.find(|text| pen::width(text) <= area.width);
     if let (Some((x, _)), Some(text)) = (columns(area, axis, at, at), sentence) {
-        let text = format!("{} {text}", look.glyphs.reading);
         let room = area.right() - x;
         let start = if pen::width(&text) <= room {
             x
