@@ -95,7 +95,7 @@ impl Found {
             bar
         };
         Frame::Bars(Bars {
-            unit: "of the sum of absolute products".to_owned(),
+            unit: "of the sum |a·b|".to_owned(),
             scale: Scale::Log,
             bars: vec![
                 bar("rounding A and B", self.input_error, ""),

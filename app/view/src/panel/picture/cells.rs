@@ -113,7 +113,7 @@ fn wide(cells: usize, cell: u16, group: usize) -> usize {
 }
 
 fn plan(area: Rect, cells: &Cells, columns: usize, mark: Option<Mark>) -> Plan {
-    let labels = label_width(cells).min(area.width / 3);
+    let labels = label_width(cells).min(area.width / 2);
     let room = usize::from(area.width.saturating_sub(labels + 1));
     let texts = cells.rows.iter().flat_map(|row| row.cells.iter().flatten());
     let text = pen::widest(texts.map(|cell| &cell.text));

@@ -17,7 +17,7 @@ use crate::text;
 use crate::theme::Look;
 
 /// The rows of a picture from which on its title may take two of them.
-const TALL: u16 = 7;
+const TALL: u16 = 5;
 
 fn most(needs: &[(u16, u16)]) -> (u16, u16) {
     needs.iter().fold(LEAST, |(wide, high), need| (wide.max(need.0), high.max(need.1)))

@@ -129,8 +129,6 @@ fn marks(
 
 /// Writes the names that fit next to their points without touching anything, the most important first.
 fn names(plane: &Plane<'_>, canvas: &mut Canvas, scatter: &Scatter, order: &[usize], look: &Look) {
-    /// Columns of a name, where there is room and where there is less; longer ones are cut.
-    const WIDTHS: [u16; 2] = [28, 16];
     let plot = plane.plot;
     // With more points than this, names would be all there is.
     let most = usize::from(plot.height) * 2;
@@ -147,21 +145,15 @@ fn names(plane: &Plane<'_>, canvas: &mut Canvas, scatter: &Scatter, order: &[usi
             continue;
         }
         let name = name(scatter, point, look);
-        let found = WIDTHS.into_iter().find_map(|longest| {
-            let text = pen::cut(&name, longest, look.glyphs.ellipsis);
-            let wide = pen::width(&text);
-            let right = x.saturating_add(3);
-            let left = x.saturating_sub(wide + 1);
-            let free = |from: u16| {
-                from >= plot.x
-                    && from.saturating_add(wide) <= plot.right()
-                    && (from..from + wide).all(|x| is_free(canvas.cells[(x, y)].symbol()))
-            };
-            let start = [right, left].into_iter().find(|from| free(*from))?;
-            Some((start, text))
-        });
-        if let Some((start, text)) = found {
-            Pen::new(plot, canvas, &look.glyphs).text(start, y, &text, look.theme.text);
+        let wide = pen::width(&name);
+        let free = |from: u16| {
+            from >= plot.x
+                && from.saturating_add(wide) <= plot.right()
+                && (from..from + wide).all(|x| is_free(canvas.cells[(x, y)].symbol()))
+        };
+        let sides = [x.saturating_add(3), x.saturating_sub(wide.saturating_add(1))];
+        if let Some(start) = sides.into_iter().find(|from| free(*from)) {
+            Pen::new(plot, canvas, &look.glyphs).text(start, y, &name, look.theme.text);
         }
     }
 }

@@ -21,9 +21,6 @@ use crate::panel::view::{FrameView, Mark};
 use crate::text;
 use crate::theme::Look;
 
-/// Letters of a title that are kept above numbers.
-const TITLE: u16 = 4;
-
 struct Layout<'a> {
     area: Rect,
     table: &'a Table,
@@ -58,10 +55,11 @@ impl<'a> Layout<'a> {
         let titles: Vec<String> = titles.collect();
         // Where cells have sources, their row has to be told by its name: its columns scroll behind the first.
         let wishes = wishes(table, &titles, shown, area.height);
-        let scrolls = !table.notes.is_empty();
         let ordered = ordered(table, view).filter(|_| area.height > 4);
-        let widths =
-            if scrolls { fit::roomy(&wishes, area.width) } else { fit::fit(&wishes, area.width) };
+        let fitted = fit::fit(&wishes, area.width).filter(|_| table.notes.is_empty());
+        // So do those of a table too wide for its area.
+        let scrolls = fitted.is_none();
+        let widths = fitted.unwrap_or_else(|| fit::roomy(&wishes, area.width));
         let heads = titles.iter().zip(&widths).map(|(title, width)| text::rows(title, *width));
         let heads = heads.max().unwrap_or(1).clamp(1, (area.height / 3).max(1));
         let top = area.y + heads + u16::from(area.height > 3);
@@ -170,7 +168,7 @@ impl<'a> Layout<'a> {
             let line = look.glyphs.horizontal;
             pen.run(self.area.x, self.rule(), wide, line, look.theme.border);
             let beyond = self.titles.len().saturating_sub(self.columns.len());
-            if beyond > 0 && !self.table.notes.is_empty() {
+            if beyond > 0 {
                 let more = match beyond {
                     1 => " one more column".to_owned(),
                     more => format!(" {more} more columns"),
@@ -233,10 +231,10 @@ fn wishes(table: &Table, titles: &[String], shown: &[usize], height: u16) -> Vec
         let has_numbers = cells().any(|value| value.as_f64().is_some());
         Wish {
             natural: widest.unwrap_or(0).max(pen::width(title)),
-            // A title of a word or so is never cut for the sake of the numbers below it.
+            // No word of a title is cut for the sake of the numbers below it.
             short: short
                 .filter(|_| has_numbers)
-                .map(|short| short.max(pen::width(title).min(TITLE))),
+                .map(|short| short.max(pen::widest(title.split(' ')))),
         }
     };
     titles.iter().enumerate().map(wish).collect()
