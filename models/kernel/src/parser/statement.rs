@@ -278,7 +278,7 @@ impl Parser {
         // `string s` and `vector<int> v`
         let name = self.token_word();
         let is_template = self.templates.contains(&name) || name.ends_with("_cast");
-        let is_type = matches!(self.ahead(1), Token::Name(_))
+        let is_type = matches!(self.ahead(1), Token::Name(next) if !is_keyword(next))
             || *self.ahead(1) == Token::Mark("<") && !is_template && self.at_type_after(2);
         if !name.is_empty() && !is_keyword(&name) && is_type {
             self.complain(place, format!("'{name}' is no type"), self.type_help(&name));
