@@ -35,9 +35,9 @@ fn recomputation_saves_memory_not_losses() {
     let (elementwise, _, same) = run("--set recompute=true");
     let (blocks, _, again) = run("--set recompute=true --set recompute_unit=blocks");
     assert_eq!((&same, &again), (&loss, &loss));
-    // burn keeps inputs and outputs of cheap operations, 1.6 times what must be kept.
-    assert!(whole > 1.4 * counted && whole < 1.8 * counted, "{whole} {counted}");
-    assert!(elementwise > 0.8 * counted && elementwise < 1.2 * counted, "{elementwise} {counted}");
+    // Attention in one pass keeps no probabilities, which are counted.
+    assert!(whole > 0.6 * counted && whole < 0.9 * counted, "{whole} {counted}");
+    assert!(elementwise < whole, "{elementwise} {whole}");
     assert!(blocks < 0.25 * counted, "{blocks} {counted}");
 }
 

@@ -66,7 +66,7 @@ fn benches_measure_every_part() {
         "gated layer, 2 times: backward",
         "all matrix products: forward",
     ];
-    bench("llama --device cpu", 5 + 2 * 9 + 2, &llama);
+    bench("llama --device cpu", 5 + 2 * 7 + 2, &llama);
     let kernels = [
         "window-sum-naive",
         "window-sum-naive: warp instructions",
