@@ -8,7 +8,7 @@ use std::fs;
 
 use mlsys_run::console::{Console, harmless};
 use mlsys_run::process::Failure;
-use mlsys_run::results::{Item, Kind, LessonResult, Results, Verdict};
+use mlsys_run::results::{Count, Item, Kind, LessonResult, Results, Verdict};
 use mlsys_view::text::cell;
 
 pub use target::{Format, Target};
@@ -47,22 +47,21 @@ pub fn summary_lines(results: &Results) -> Vec<String> {
 }
 
 fn total_line(results: &Results) -> String {
-    let (mut passed, mut others) = (0, 0);
-    let (mut earned, mut points) = (0, 0);
+    let (mut total, mut earned, mut points) = (Count::default(), 0, 0);
     for lesson in &results.lessons {
         let count = lesson.count();
-        passed += count.passed;
-        others += count.failed + count.broken + count.skipped;
+        total.passed += count.passed;
+        total.failed += count.failed;
+        total.broken += count.broken;
+        total.skipped += count.skipped;
         let (own, of) = lesson.points();
         (earned, points) = (earned + own, points + of);
     }
-    let lessons = results.lessons.len();
-    format!("{lessons} lessons: {passed} passed, {others} not, {earned} of {points} points")
+    format!("{} lessons: {}", results.lessons.len(), counted(&total, (earned, points)).join(", "))
 }
 
-fn lesson_lines(lesson: &LessonResult) -> Vec<String> {
-    let count = lesson.count();
-    let (earned, points) = lesson.points();
+/// How many items came out in which way, and the points.
+fn counted(count: &Count, (earned, points): (u32, u32)) -> Vec<String> {
     let counts = [
         (count.passed, "passed"),
         (count.failed, "failed"),
@@ -74,6 +73,11 @@ fn lesson_lines(lesson: &LessonResult) -> Vec<String> {
     if points > 0 {
         parts.push(format!("{earned} of {points} points"));
     }
+    parts
+}
+
+fn lesson_lines(lesson: &LessonResult) -> Vec<String> {
+    let mut parts = counted(&lesson.count(), lesson.points());
     parts.push(format!("{:.1} s", lesson.elapsed().as_secs_f64()));
     let mut lines = vec![format!("{}: {}", lesson.id, parts.join(", "))];
     lines.extend(lesson.items.iter().flat_map(|item| remark(lesson, item)));
