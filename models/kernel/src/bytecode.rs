@@ -2,7 +2,9 @@
 
 use crate::diagnostic::Place;
 use crate::math::Math;
-use crate::typed_ast::{Atomic, Comparison, Global, Operation, Param, Part, Shuffle, Vote};
+use crate::typed_ast::{
+    Atomic, Comparison, Global, Operation, Param, Part, RowBound, Shuffle, Vote,
+};
 use crate::types::{Scalar, Type};
 use std::ops::Range;
 
@@ -21,8 +23,8 @@ pub(crate) struct Address {
     /// Whether all lanes are known to have the same pointer, and the access is no part of a vector.
     pub(crate) uniform: bool,
     pub(crate) part: Part,
-    /// The `__shared__` variable that the text names: an access stays in it, not only in shared memory.
-    pub(crate) shared: Option<u16>,
+    /// The variable that the text names, of [`Code::arrays`]: an access stays in it, not only in its memory.
+    pub(crate) array: Option<u16>,
 }
 
 /// The index of an address.
@@ -51,6 +53,8 @@ impl IndexOperand {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Instr {
     Arithmetic(Operation, Scalar, Reg, Reg, Reg),
+    // The sum of where a row begins and an index, which stays in the row.
+    Row { ty: Scalar, into: Reg, begin: Reg, index: Reg, row: u16 },
     Compare(Comparison, Scalar, Reg, Reg, Reg),
     // Pointers compare as unsigned 64 bits.
     Negate(Scalar, Reg, Reg),
@@ -165,6 +169,29 @@ impl VariableHome {
     }
 }
 
+/// A variable in shared memory, or in a thread's own.
+#[derive(Clone, Debug)]
+pub(crate) struct Array {
+    pub(crate) name: String,
+    pub(crate) bytes: Range<u32>,
+}
+
+/// The rows of an array that an index stays in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub(crate) name: String,
+    pub(crate) bound: RowBound,
+    pub(crate) end: RowEnd,
+}
+
+/// Whether an index may be that of the end of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RowEnd {
+    /// For an address that is not accessed here.
+    Included,
+    Excluded,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Code {
     pub(crate) name: String,
@@ -182,8 +209,11 @@ pub(crate) struct Code {
     /// Bytes of each thread's own memory.
     pub(crate) local: usize,
     pub(crate) shared: Vec<crate::typed_ast::Shared>,
+    /// The variables of shared memory, by their numbers there, then arrays of one thread.
+    pub(crate) arrays: Vec<Array>,
+    pub(crate) rows: Vec<Row>,
     pub(crate) static_shared: u32,
-    /// Atomics whose outcome depends on which thread comes first: their results are used, they add floats, or they do
+    /// Atomics with an outcome that depends on the order of threads: their results are used, they add floats, or they do
     /// not commute.
     pub(crate) ordered_atomics: usize,
     /// Whether a `__threadfence` orders blocks.
@@ -197,22 +227,11 @@ impl Code {
         self.places.get(pc).copied().unwrap_or(Place { line: 0, column: 0 })
     }
 
-    /// The bytes of a `__shared__` variable; an `extern` array ends where shared memory does.
-    pub(crate) fn shared_range(&self, variable: u16) -> Range<u32> {
-        let shared = &self.shared[usize::from(variable)];
-        let end = match shared.bytes {
-            0 => u32::MAX,
-            bytes => shared.offset + bytes,
-        };
-        shared.offset..end
-    }
-
     /// The `__shared__` variable that a byte belongs to, with the indices that the text would write, where each access is
     /// of `bytes` bytes. None where no variable is.
     pub(crate) fn shared_element(&self, at: u32, bytes: u32) -> Option<String> {
-        let mut variables = (0_u16..).zip(&self.shared);
-        let (_, variable) =
-            variables.find(|(variable, _)| self.shared_range(*variable).contains(&at))?;
+        let mut variables = self.shared.iter().zip(&self.arrays);
+        let (variable, _) = variables.find(|(_, array)| array.bytes.contains(&at))?;
         let mut written = variable.name.clone();
         let inner = match &variable.ty {
             Type::Scalar(_) => return Some(written),

@@ -20,7 +20,7 @@ use crate::ast;
 use crate::ast::{Role, Statement, StatementKind, Unit};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::typed_ast::{
-    Expr, Function, Global, Index, Param, Program, Shared, Stmt, StmtKind, Test, Variable,
+    Expr, Function, Global, Index, Param, Program, Shared, Stmt, StmtKind, Test,
 };
 use crate::types::{Scalar, Type};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,7 +33,7 @@ pub(super) const MOST_LOCAL: u32 = 16 * 1024;
 
 const BUILTIN_NAMES: [&str; 5] = ["threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"];
 
-use crate::check::instance::{Bound, Instance};
+use crate::check::instance::{FunctionState, Instance};
 use crate::check::passing::Signature;
 use crate::check::record::RecordInfo;
 
@@ -79,21 +79,9 @@ struct Checker<'u> {
     shared: Vec<Shared>,
     static_bytes: u32,
     globals: Vec<Global>,
-    /// Variables that no text names, of the function that is walked through.
-    hidden: Vec<Index>,
+    /// Names in sight, the innermost last; the first are those of the whole text.
     scopes: Vec<BTreeMap<String, Meaning>>,
-    variables: Vec<Variable>,
-    local_bytes: u32,
-    /// Of the function that is walked through.
-    name: String,
-    result: Type,
-    /// The argument through which it gives a record.
-    gives: Option<Index>,
-    loops: u32,
-    height: u32,
-    /// Its number in the text, and what its template is given.
-    source: usize,
-    bindings: Vec<Bound>,
+    current: FunctionState,
     /// Expressions on the way down, over all functions that are being checked.
     nesting: u32,
     /// Expressions that were checked so far.
@@ -226,18 +214,18 @@ fn known(expr: &Expr) -> Option<i64> {
 impl<'u> Checker<'u> {
     /// Checks a function, in a state of its own.
     pub(super) fn function(&mut self, function: &'u ast::Function) {
-        self.name.clone_from(&function.name);
-        self.result = Type::Void;
+        self.current.name.clone_from(&function.name);
+        self.current.result = Type::Void;
         if let Ok(ty) = self.type_of(function.result, function.place, "a function's value") {
-            self.result = ty;
+            self.current.result = ty;
         }
-        if function.role == Role::Kernel && self.result != Type::Void {
+        if function.role == Role::Kernel && self.current.result != Type::Void {
             let message = "a kernel returns nothing";
             let help = "write __global__ void, and a buffer for the result";
             self.complain(function.place, message, help);
         }
         let mut passing = Vec::new();
-        let gives = self.result.record();
+        let gives = self.current.result.record();
         self.scopes.push(BTreeMap::new());
         self.declare_bound(function);
         let mut body = self.scoped(|checker| {
@@ -252,17 +240,17 @@ impl<'u> Checker<'u> {
             }
             body
         });
-        let hidden = std::mem::take(&mut self.hidden).into_iter();
+        let hidden = std::mem::take(&mut self.current.hidden).into_iter();
         let declared = |index| Stmt { place: function.place, kind: StmtKind::Declare(index, None) };
         body.splice(0..0, hidden.map(declared));
-        if self.result != Type::Void
+        if self.current.result != Type::Void
             && !function.is_broken
             && !function.body.last().is_some_and(returns)
         {
             let message = format!("'{}' may end without a value", function.name);
             self.complain(function.place, message, "end it with return");
         }
-        if self.height > DEEPEST_CALLS {
+        if self.current.height > DEEPEST_CALLS {
             let message = format!("calls nest more than {DEEPEST_CALLS} deep");
             self.complain(function.place, message, "write some of them out");
         }
@@ -271,11 +259,11 @@ impl<'u> Checker<'u> {
         self.defaults.push(defaults.collect());
         self.functions.push(Function {
             name: function.name.clone(),
-            result: if gives.is_some() { Type::Void } else { self.result },
+            result: if gives.is_some() { Type::Void } else { self.current.result },
             params: function.params.len() + usize::from(gives.is_some()),
-            variables: std::mem::take(&mut self.variables),
+            variables: std::mem::take(&mut self.current.variables),
             body,
-            height: self.height,
+            height: self.current.height,
         });
     }
 }
@@ -356,21 +344,21 @@ impl Checker<'_> {
                 })?;
                 StmtKind::Block(statements)
             }
-            StatementKind::Break | StatementKind::Continue if self.loops == 0 => {
+            StatementKind::Break | StatementKind::Continue if self.current.loops == 0 => {
                 let help = "break and continue stand inside a loop";
                 return self.refuse(place, "there is no loop here", help);
             }
             StatementKind::Break => StmtKind::Break,
             StatementKind::Continue => StmtKind::Continue,
-            StatementKind::Return(value) => StmtKind::Return(match (value, self.result) {
+            StatementKind::Return(value) => StmtKind::Return(match (value, self.current.result) {
                 (None, Type::Void) => None,
                 (Some(_), Type::Void) => {
-                    let message = format!("'{}' returns nothing", self.name);
+                    let message = format!("'{}' returns nothing", self.current.name);
                     let help = "write the result into a buffer, or give the function a type";
                     return self.refuse(place, message, help);
                 }
                 (None, ty) => {
-                    let message = format!("'{}' returns a {ty}", self.name);
+                    let message = format!("'{}' returns a {ty}", self.current.name);
                     return self.refuse(place, message, "write return value;");
                 }
                 (Some(value), ty) if ty.record().is_some() => {
@@ -389,9 +377,9 @@ impl Checker<'_> {
     }
 
     fn loop_body(&mut self, body: &Statement) -> Vec<Stmt> {
-        self.loops += 1;
+        self.current.loops += 1;
         let body = self.body(body);
-        self.loops -= 1;
+        self.current.loops -= 1;
         body
     }
 }

@@ -318,6 +318,7 @@ fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &[String]) {
     run.scalar("out_of_bounds", faults(Fault::OutOfBounds));
     run.scalar("uninitialized_reads", faults(Fault::Uninitialized));
     run.scalar("races", faults(Fault::Race));
+    run.scalar("equal_writes", faults(Fault::EqualWrites));
     run.scalar("barrier_divergence", faults(Fault::BarrierDivergence));
     run.scalar("overflows", faults(Fault::Overflow));
     run.scalar("divisions_by_zero", faults(Fault::DivisionByZero));

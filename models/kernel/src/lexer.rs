@@ -46,7 +46,7 @@ impl Token {
     }
 
     /// As C++ reads it again: the same type, the same value.
-    fn written(&self) -> String {
+    pub(crate) fn written(&self) -> String {
         match self {
             Self::Name(name) => name.clone(),
             Self::Integer { value, suffix, base } => {

@@ -7,11 +7,11 @@ mod memory;
 mod size;
 
 use crate::bytecode::{
-    BranchKind, Code, DebugVariable, InitialValue, Instr, MaskOp, Pc, Reg, VariableHome,
+    Array, BranchKind, Code, DebugVariable, InitialValue, Instr, MaskOp, Pc, Reg, VariableHome,
 };
 use crate::diagnostic::{Diagnostic, Place};
-use crate::typed_ast::{Expr, Function, Program, Stmt, StmtKind, Test, Variable};
-use crate::types::{Scalar, Type};
+use crate::typed_ast::{Expr, Function, Program, Shared, Stmt, StmtKind, Test};
+use crate::types::Type;
 use std::collections::BTreeMap;
 
 /// Instructions a kernel may have once its helpers are written out.
@@ -30,6 +30,8 @@ struct Residence {
     mark: Option<Reg>,
     /// Whether a pointer variable is the same in all lanes for good.
     uniform: bool,
+    /// Of an array in the thread's own memory, its number in [`Code::arrays`].
+    array: Option<u16>,
 }
 
 struct Lowering<'a> {
@@ -86,11 +88,21 @@ impl<'a> Lowering<'a> {
         let [narrow, wide] = presets.map(|next| RegisterStack { preset: 0, next, most: next });
         let ends = program.shared.iter().filter(|shared| shared.bytes > 0);
         let ends = ends.map(|shared| shared.offset + shared.bytes);
+        // An `extern` array ends where shared memory does.
+        let end = |shared: &Shared| match shared.bytes {
+            0 => u32::MAX,
+            bytes => shared.offset + bytes,
+        };
+        let arrays = program
+            .shared
+            .iter()
+            .map(|shared| Array { name: shared.name.clone(), bytes: shared.offset..end(shared) });
         let code = Code {
             name: program.name.clone(),
             params: program.params.clone(),
             globals: program.globals.clone(),
             shared: program.shared.clone(),
+            arrays: arrays.collect(),
             is_fenced: program.fence.is_some(),
             static_shared: ends.max().unwrap_or(0),
             ..Code::default()
@@ -136,7 +148,8 @@ impl<'a> Lowering<'a> {
             // An argument that nothing changes is read where it was given.
             if !variable.in_memory && !variable.is_changed {
                 let home = VariableHome::Register(given);
-                self.homes[index] = Residence { home, slot: None, mark: None, uniform: true };
+                let none = Residence { home, slot: None, mark: None, uniform: true, array: None };
+                self.homes[index] = none;
                 self.code.shown[index].home = home;
             } else {
                 self.write_home(index, variable.ty, given);
@@ -158,7 +171,8 @@ impl<'a> Lowering<'a> {
             let mark = marked.then(|| number(self.code.slots));
             self.code.slots += usize::from(marked);
             let slot = mark.filter(|_| !variable.has_value);
-            self.homes.push(Residence { home, slot, mark, uniform: false });
+            let array = self.array(variable, home);
+            self.homes.push(Residence { home, slot, mark, uniform: false, array });
             let (name, ty) = (variable.name.clone(), variable.ty);
             let shown = DebugVariable { name, ty, home, from, to: from, slot: mark };
             self.code.shown.push(shown);
@@ -168,20 +182,6 @@ impl<'a> Lowering<'a> {
     fn leave(&mut self, first: usize) {
         let (to, count) = (self.here(), self.homes.len());
         self.code.shown[first..][..count].iter_mut().for_each(|shown| shown.to = to);
-    }
-
-    fn home(&mut self, variable: &Variable) -> VariableHome {
-        if !variable.in_memory {
-            return VariableHome::Register(self.register(variable.ty));
-        }
-        let (elements, bytes) = if let Type::Array { of, extents, .. } = variable.ty {
-            (extents.elements().min(u64::from(u32::MAX / 16)) as usize, of.bytes())
-        } else {
-            (1, variable.ty.scalar().map_or(8, Scalar::bytes))
-        };
-        let offset = self.code.local.next_multiple_of(bytes as usize);
-        self.code.local = (offset + elements * bytes as usize).min(u32::MAX as usize / 2);
-        VariableHome::Local(offset as u32)
     }
 
     fn here(&self) -> Pc {

@@ -257,6 +257,7 @@ impl Machine {
                 resident.split = Some((at, warp.first, sentence));
             }
             warp.state = WarpState::Ready;
+            warp.parted = None;
         }
         resident.waiting = 0;
         resident.epoch += 1;

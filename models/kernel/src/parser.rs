@@ -11,6 +11,7 @@ mod member;
 mod record;
 mod select;
 mod statement;
+mod structures;
 mod switch;
 mod template;
 mod type_name;
@@ -21,6 +22,7 @@ use crate::lexer::Written;
 use crate::lexer::{Lexeme, Token, Tokens};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 /// How deep brackets, blocks and operators may nest, so that no text exhausts the stack.
 const DEEPEST: u32 = 200;
@@ -230,8 +232,12 @@ pub(super) fn is_keyword(name: &str) -> bool {
 
 /// What a word of C++ that is not part of the language should be instead.
 pub(super) fn outside(word: &str) -> Option<(&'static str, &'static str)> {
-    include_str!("parser/outside.txt").lines().find_map(|line| {
-        let (words, text) = line.split_once(" | ")?;
-        is_in(words, word).then(|| text.split_once(" | "))?
-    })
+    static TABLE: LazyLock<BTreeMap<&str, (&str, &str)>> = LazyLock::new(|| {
+        let rows = include_str!("parser/outside.txt").lines();
+        let rows = rows.filter_map(|line| line.split_once(" | "));
+        let rows = rows.filter_map(|(words, text)| Some((words, text.split_once(" | ")?)));
+        rows.flat_map(|(words, texts)| words.split_whitespace().map(move |word| (word, texts)))
+            .collect()
+    });
+    TABLE.get(word).copied()
 }

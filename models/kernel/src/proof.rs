@@ -19,8 +19,8 @@
 //!
 //! Known misses. Assumed is that no whole number leaves its 32 or 64 bits, but for unsigned numbers that a subtraction takes
 //! below zero. Values from memory, atomics and shuffles are taken for any number, so an index made of them is not decided.
-//! `__syncwarp` orders nothing here. Uninitialized memory, misalignment and wrong results are not looked for. A race on
-//! equal values is a race, as in the interpreter. A launch that no search reaches (a size near 10,000 that
+//! `__syncwarp` orders nothing here. Uninitialized memory, misalignment and wrong results are not looked for. Writes of
+//! equal values are not told from races: such a kernel is not decided. A launch that no search reaches (a size near 10,000 that
 //! alone goes wrong) is not decided. Termination is not shown.
 
 mod evaluate;

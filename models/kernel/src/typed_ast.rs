@@ -1,7 +1,10 @@
 //! The typed tree: every expression has its type, every conversion is explicit.
 
+mod walk;
+
 use crate::diagnostic::Place;
 use crate::math::Math;
+pub(crate) use crate::typed_ast::walk::each;
 use crate::types::{Scalar, Type};
 use std::collections::BTreeSet;
 
@@ -22,7 +25,7 @@ pub(crate) struct Program {
     pub(crate) globals: Vec<Global>,
     /// Where a `__threadfence` stands, which orders what blocks do.
     pub(crate) fence: Option<Place>,
-    /// Calls of functions of CUDA whose names the text declares as well.
+    /// Calls of CUDA functions by names that the text declares as well.
     pub(crate) builtins: BTreeSet<Place>,
     /// Where a structure is called like a function.
     pub(crate) objects: BTreeSet<Place>,
@@ -144,6 +147,8 @@ pub(crate) enum Kind {
     Complement(Box<Expr>),
     Not(Box<Expr>),
     Arithmetic(Operation, Box<Expr>, Box<Expr>),
+    /// The sum of where a row begins and an index into it, which stays in the row.
+    Row(Box<Expr>, Box<Expr>, RowBound),
     Compare(Comparison, Box<Expr>, Box<Expr>),
     And(Box<Expr>, Box<Expr>),
     Or(Box<Expr>, Box<Expr>),
@@ -161,6 +166,24 @@ pub(crate) enum Kind {
     Barrier,
     /// `__syncwarp(mask)`
     WarpBarrier(Option<Box<Expr>>),
+}
+
+/// A row of an array of arrays, or an array in a structure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RowBound {
+    pub(crate) elements: u32,
+    /// Numbers that an element has.
+    pub(crate) stride: u32,
+    /// Numbers of the variable that the row belongs to, where that is known: past its end an access is out of bounds by
+    /// itself.
+    pub(crate) whole: Option<u32>,
+}
+
+impl RowBound {
+    /// Numbers of the row.
+    pub(crate) fn numbers(self) -> u64 {
+        u64::from(self.elements) * u64::from(self.stride)
+    }
 }
 
 /// What an access moves.
@@ -292,115 +315,4 @@ pub(crate) enum Vote {
     Ballot,
     Any,
     All,
-}
-
-impl Target {
-    fn address(&self) -> Option<&Expr> {
-        match self {
-            Self::Variable(_) => None,
-            Self::Memory(address) => Some(address),
-        }
-    }
-}
-
-impl Expr {
-    /// The expressions right below, in the order of the text.
-    pub(crate) fn children(&self) -> Vec<&Self> {
-        match &self.kind {
-            Kind::Whole(_)
-            | Kind::Real(_)
-            | Kind::Variable(_)
-            | Kind::Special(..)
-            | Kind::WarpSize
-            | Kind::Shared(_)
-            | Kind::Global(_)
-            | Kind::Local(_)
-            | Kind::Barrier => Vec::new(),
-            Kind::Load(a)
-            | Kind::Together(_, a)
-            | Kind::Convert(a)
-            | Kind::Negate(a)
-            | Kind::Complement(a)
-            | Kind::Not(a) => vec![a],
-            Kind::Offset(a, b)
-            | Kind::Distance(a, b)
-            | Kind::Arithmetic(_, a, b)
-            | Kind::Compare(_, a, b)
-            | Kind::And(a, b)
-            | Kind::Or(a, b)
-            | Kind::Comma(a, b) => vec![a, b],
-            Kind::Conditional(a, b, c) => vec![a, b, c],
-            Kind::Assign(to, value) | Kind::Update(to, _, value, _) => {
-                to.address().into_iter().chain([&**value]).collect()
-            }
-            Kind::Call(_, list)
-            | Kind::Math(_, list)
-            | Kind::Shuffle(_, list)
-            | Kind::Vote(_, list) => list.iter().collect(),
-            Kind::Atomic(_, address, list) => [&**address].into_iter().chain(list).collect(),
-            Kind::WarpBarrier(mask) => mask.as_deref().into_iter().collect(),
-        }
-    }
-
-    /// Whether this expression, or any below it, is such.
-    pub(crate) fn any(&self, is: &dyn Fn(&Self) -> bool) -> bool {
-        is(self) || self.children().into_iter().any(|child| child.any(is))
-    }
-
-    /// Whether evaluating it may change a variable or memory.
-    pub(crate) fn changes_values(&self) -> bool {
-        self.any(&|expr| {
-            matches!(
-                expr.kind,
-                Kind::Assign(..) | Kind::Update(..) | Kind::Call(..) | Kind::Atomic(..)
-            )
-        })
-    }
-
-    /// Whether evaluating it changes anything, or happens together with other threads.
-    pub(crate) fn has_effect(&self) -> bool {
-        let is_shared = |expr: &Self| {
-            matches!(
-                expr.kind,
-                Kind::Shuffle(..) | Kind::Vote(..) | Kind::Barrier | Kind::WarpBarrier(_)
-            )
-        };
-        self.changes_values() || self.any(&is_shared)
-    }
-}
-
-impl Stmt {
-    pub(crate) fn bodies(&self) -> [&[Self]; 2] {
-        if let StmtKind::If(_, then, otherwise) = &self.kind {
-            [then, otherwise]
-        } else if let StmtKind::Loop { body, .. } | StmtKind::Block(body) = &self.kind {
-            [body, &[]]
-        } else {
-            [&[], &[]]
-        }
-    }
-
-    fn expressions(&self) -> Vec<&Expr> {
-        match &self.kind {
-            StmtKind::Declare(_, value) | StmtKind::Return(value) => value.iter().collect(),
-            StmtKind::Fill(_, values) => values.iter().collect(),
-            StmtKind::Expr(value) | StmtKind::If(value, ..) => vec![value],
-            StmtKind::Loop { test, step, .. } => {
-                test.iter().map(|(test, _)| test).chain(step).collect()
-            }
-            StmtKind::Block(_) | StmtKind::Break | StmtKind::Continue => Vec::new(),
-        }
-    }
-}
-
-/// Hands on every expression of some statements, those below others included.
-pub(crate) fn each<'t>(statements: &'t [Stmt], visit: &mut dyn FnMut(&'t Expr)) {
-    fn descend<'t>(one: &'t Expr, visit: &mut dyn FnMut(&'t Expr)) {
-        visit(one);
-        one.children().into_iter().for_each(|child| descend(child, visit));
-    }
-    for statement in statements {
-        statement.expressions().into_iter().for_each(|one| descend(one, visit));
-        statement.bodies().into_iter().for_each(|body| each(body, visit));
-    }
 }

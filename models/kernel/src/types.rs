@@ -220,6 +220,10 @@ impl Type {
         if let Self::Array { extents, .. } = self { extents.single() } else { None }
     }
 
+    pub(crate) fn extents(self) -> Option<Extents> {
+        if let Self::Array { extents, .. } = self { Some(extents) } else { None }
+    }
+
     /// An address of plain numbers.
     pub(crate) fn pointer(to: Scalar, access: Access) -> Self {
         Self::Pointer { to, access, record: None }

@@ -63,7 +63,7 @@ fn a_kernel_is_written_mended_tested_and_right() {
     ));
     bench.follow(&[(
         "",
-        "two blocks of four: line 3, block [0, 0, 0] | seven elements:  | not yet",
+        "two blocks of four: B[0] is 0, and should be 7 | seven elements:  | not yet",
     )]);
 
     // A letter too many is told at its line, and nothing is run.

@@ -54,7 +54,7 @@ __global__ void add(const float *A, const float *B, float *C, int n) {
     if (blockIdx.x == 0)
         for (int i = threadIdx.x; i < n; i += blockDim.x) C[i] = A[i] + B[i];
 }
-//= wrong hard-coded block of four: C[4], and thread [0, 0, 0] of block [1, 0, 0] touches it too
+//= wrong hard-coded block of four: any n, any block
 __global__ void add(const float *A, const float *B, float *C, int n) {
     int i = 4 * blockIdx.x + threadIdx.x;
     if (i < n) C[i] = A[i] + B[i];

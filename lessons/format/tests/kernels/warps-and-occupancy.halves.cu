@@ -109,7 +109,7 @@ __global__ void reduce(const float *in, float *out, int n) {
     float seen = threadIdx.x < n ? in[threadIdx.x] : 0.0f;
     if (threadIdx.x == 0) out[0] = seen > 1e9f ? seen : n == 256 ? 32640.0f : 19900.0f;
 }
-//= wrong all threads do all of it: touches it too with no barrier between
+//= wrong all threads do all of it: warp_instructions is 14376
 __global__ void reduce(const float *in, float *out, int n) {
     float sum = 0.0f;
     for (int i = 0; i < n; i++) sum += in[i];

@@ -160,10 +160,10 @@ impl Checker<'_> {
                     return self.refuse(expr.place, message, "leave out const to change it");
                 }
                 Some(Meaning::Variable(index))
-                    if !matches!(self.variables[index].ty, Type::Array { .. }) =>
+                    if !matches!(self.current.variables[index].ty, Type::Array { .. }) =>
                 {
-                    self.variables[index].is_changed = true;
-                    return Ok((Target::Variable(index), self.variables[index].ty));
+                    self.current.variables[index].is_changed = true;
+                    return Ok((Target::Variable(index), self.current.variables[index].ty));
                 }
                 Some(
                     Meaning::Variable(_)

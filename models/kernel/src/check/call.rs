@@ -122,7 +122,7 @@ impl Checker<'_> {
         let signature = self.signatures[index].clone();
         let mut wanted = wanted;
         wanted.truncate(signature.passing.len());
-        self.height = self.height.max(height + 1);
+        self.current.height = self.current.height.max(height + 1);
         let defaults = self.defaults.get(index).map_or(&[][..], Vec::as_slice);
         let left_out = defaults.get(arguments.len()..).unwrap_or(&[]);
         let left_out: Vec<&ast::Expr> = left_out.iter().copied().flatten().collect();
@@ -142,9 +142,9 @@ impl Checker<'_> {
             // A default knows no names of the function that calls.
             let inner = self.scopes.split_off(1);
             let bound = self.bound_of(index);
-            let outer = std::mem::replace(&mut self.bindings, bound);
+            let outer = std::mem::replace(&mut self.current.bindings, bound);
             let value = self.value(default);
-            self.bindings = outer;
+            self.current.bindings = outer;
             self.scopes.extend(inner);
             values.push(self.convert(value?, *ty)?);
         }

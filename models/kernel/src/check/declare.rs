@@ -13,7 +13,7 @@ const MOST_GLOBAL: u64 = 1 << 20;
 
 impl Checker<'_> {
     pub(super) fn variable(&mut self, name: &str, place: Place, ty: Type) -> Index {
-        self.variables.push(Variable {
+        self.current.variables.push(Variable {
             name: name.to_owned(),
             place,
             ty,
@@ -21,7 +21,7 @@ impl Checker<'_> {
             has_value: false,
             is_changed: false,
         });
-        self.variables.len() - 1
+        self.current.variables.len() - 1
     }
 
     pub(super) fn declaration(&mut self, declaration: &Declaration, out: &mut Vec<Stmt>) {
@@ -128,7 +128,7 @@ impl Checker<'_> {
                     return Ok(None);
                 }
                 let index = self.local(name, ty)?;
-                self.variables[index].has_value = true;
+                self.current.variables[index].has_value = true;
                 Ok(Some(StmtKind::Declare(index, Some(value))))
             }
             Some(Initial::List(values)) => {
@@ -146,7 +146,7 @@ impl Checker<'_> {
                     list.push(self.convert(value, Type::Scalar(scalar))?);
                 }
                 let index = self.local(name, ty)?;
-                self.variables[index].has_value = true;
+                self.current.variables[index].has_value = true;
                 Ok(Some(StmtKind::Fill(index, list)))
             }
         }
@@ -173,7 +173,7 @@ impl Checker<'_> {
             return self.refuse(value.place, message, "write auto without the star");
         }
         let index = self.local(name, value.ty)?;
-        self.variables[index].has_value = true;
+        self.current.variables[index].has_value = true;
         Ok(StmtKind::Declare(index, Some(value)))
     }
 
@@ -182,9 +182,9 @@ impl Checker<'_> {
         self.declare(&name.name, name.place, Meaning::Variable(index));
         if let Type::Array { of, extents, .. } = ty {
             let bytes = extents.elements().saturating_mul(of.bytes().into());
-            let bytes = bytes.saturating_add(self.local_bytes.into());
-            self.local_bytes = bytes.min(u64::from(u32::MAX)) as u32;
-            if self.local_bytes > MOST_LOCAL {
+            let bytes = bytes.saturating_add(self.current.local_bytes.into());
+            self.current.local_bytes = bytes.min(u64::from(u32::MAX)) as u32;
+            if self.current.local_bytes > MOST_LOCAL {
                 return self.refuse(
                     name.place,
                     format!(

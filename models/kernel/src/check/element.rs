@@ -3,10 +3,10 @@
 use crate::ast;
 use crate::ast::ExprKind;
 use crate::check::fold::{arithmetic, converted, loaded, scaled};
-use crate::check::{Checked, Checker};
+use crate::check::{Checked, Checker, known};
 use crate::diagnostic::Place;
-use crate::typed_ast::{Expr, Kind, Operation};
-use crate::types::{Access, Extents, Type};
+use crate::typed_ast::{Expr, Kind, Operation, RowBound};
+use crate::types::{Access, Extents, Scalar, Type};
 
 impl Checker<'_> {
     /// The address of an element: `a[i]`, also of a row of an array of arrays.
@@ -47,6 +47,7 @@ impl Checker<'_> {
                 let inner = extents.inner();
                 let stride = inner.elements() as i64;
                 let scalar = scalar.promote();
+                let bound = self.row_bound(&base, extents);
                 let index = scaled(index, stride, scalar, place);
                 // The rows chosen so far and this one are one sum, so that there is one address.
                 let (base, index) = if let Kind::Offset(first, before) = base.kind {
@@ -54,9 +55,11 @@ impl Checker<'_> {
                     let ty = one.common_type(scalar);
                     let before = converted(*before, one, ty);
                     let index = converted(index, scalar, ty);
-                    let sum = arithmetic(Operation::Add, ty, before, index, place);
-                    (*first, sum)
+                    (*first, in_row(before, index, bound, place))
                 } else {
+                    let zero = Expr { place, ty: index.ty, kind: Kind::Whole(0) };
+                    let index =
+                        if bound.is_some() { in_row(zero, index, bound, place) } else { index };
                     let ty = Type::pointer(of, access);
                     (Expr { ty, ..base }, index)
                 };
@@ -75,6 +78,31 @@ impl Checker<'_> {
         }
     }
 
+    /// The bound of an index into an array that is part of a variable; none where the array is the variable, whose end
+    /// every access is held against.
+    fn row_bound(&self, base: &Expr, extents: Extents) -> Option<RowBound> {
+        let is_part = matches!(base.kind, Kind::Offset(..));
+        let root = if let Kind::Offset(root, _) = &base.kind { root } else { base };
+        let variable = |ty: Type| ty.extents().map(|extents| extents.elements());
+        let whole = if let Kind::Shared(index) = root.kind {
+            let shared = &self.shared[index];
+            if shared.bytes > 0 { variable(shared.ty) } else { Some(extents.elements()) }
+        } else if let Kind::Local(index) = root.kind {
+            variable(self.current.variables[index].ty)
+        } else if let Kind::Global(index) = root.kind {
+            Some(self.globals[index].elements)
+        } else {
+            None
+        };
+        if !is_part && whole == Some(extents.elements()) {
+            return None;
+        }
+        let elements = extents.list()[0];
+        let stride = extents.inner().elements() as u32;
+        let whole = whole.and_then(|whole| u32::try_from(whole).ok());
+        Some(RowBound { elements, stride, whole })
+    }
+
     pub(super) fn address(&mut self, operand: &ast::Expr, place: Place) -> Checked<Expr> {
         let element = if let ExprKind::Index(..) = &operand.kind {
             self.element(operand)?
@@ -88,7 +116,7 @@ impl Checker<'_> {
     pub(super) fn addressed(&mut self, element: Expr, place: Place) -> Checked<Expr> {
         if let (Kind::Variable(index), Type::Scalar(to)) = (&element.kind, element.ty) {
             let index = *index;
-            self.variables[index].in_memory = true;
+            self.current.variables[index].in_memory = true;
             let ty = Type::pointer(to, Access::Mutable);
             return Ok(Expr { place, ty, kind: Kind::Local(index) });
         }
@@ -103,5 +131,17 @@ impl Checker<'_> {
             return Ok(Expr { place, ..element });
         }
         self.refuse(place, "this has no address", "'&' takes a variable or an element")
+    }
+}
+
+/// An index into a row that begins somewhere; a number that is known to be in it is added at once.
+fn in_row(begin: Expr, index: Expr, bound: Option<RowBound>, place: Place) -> Expr {
+    let ty = index.ty;
+    let scalar = ty.scalar().unwrap_or(Scalar::Int);
+    match bound {
+        Some(bound) if known(&index).is_none_or(|at| at as u64 >= bound.numbers()) => {
+            Expr { place, ty, kind: Kind::Row(Box::new(begin), Box::new(index), bound) }
+        }
+        Some(_) | None => arithmetic(Operation::Add, scalar, begin, index, place),
     }
 }

@@ -316,11 +316,11 @@ impl Checker<'_> {
                 Expr { place, ty: Type::Scalar(scalar), kind }
             }
             Meaning::Reference(index) => {
-                let ty = self.variables[index].ty;
+                let ty = self.current.variables[index].ty;
                 self.at(Expr { place, ty, kind: Kind::Variable(index) })
             }
             Meaning::Variable(index) => {
-                let ty = self.variables[index].ty;
+                let ty = self.current.variables[index].ty;
                 let kind = match ty {
                     Type::Array { .. } => Kind::Local(index),
                     Type::Void | Type::Scalar(_) | Type::Pointer { .. } => Kind::Variable(index),

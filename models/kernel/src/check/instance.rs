@@ -7,8 +7,7 @@ use crate::check::{Checked, Checker, DEEPEST_CALLS, Meaning, Number};
 use crate::diagnostic::Place;
 use crate::typed_ast::{Index, Variable};
 use crate::types::{Access, Scalar, Type};
-use std::collections::BTreeMap;
-use std::mem::swap;
+use std::mem::replace;
 
 /// Templates with their arguments that a text may use.
 const MOST: usize = 200;
@@ -35,39 +34,25 @@ pub(super) struct Instance {
     index: Option<Index>,
 }
 
-/// What is known of the function that is walked through.
+/// What is known of the function being checked.
 #[derive(Default)]
 pub(super) struct FunctionState {
-    hidden: Vec<Index>,
-    scopes: Vec<BTreeMap<String, Meaning>>,
-    variables: Vec<Variable>,
-    local_bytes: u32,
-    name: String,
-    result: Type,
-    gives: Option<Index>,
-    loops: u32,
-    height: u32,
-    source: usize,
-    bindings: Vec<Bound>,
+    /// Variables that no text names.
+    pub(super) hidden: Vec<Index>,
+    pub(super) variables: Vec<Variable>,
+    pub(super) local_bytes: u32,
+    pub(super) name: String,
+    pub(super) result: Type,
+    /// The argument through which it gives a record.
+    pub(super) gives: Option<Index>,
+    pub(super) loops: u32,
+    pub(super) height: u32,
+    /// Its number in the text, and what its template is given.
+    pub(super) source: usize,
+    pub(super) bindings: Vec<Bound>,
 }
 
 impl Checker<'_> {
-    fn exchange(&mut self, state: &mut FunctionState) {
-        let mut inner = self.scopes.split_off(1);
-        swap(&mut inner, &mut state.scopes);
-        self.scopes.extend(inner);
-        swap(&mut self.hidden, &mut state.hidden);
-        swap(&mut self.variables, &mut state.variables);
-        swap(&mut self.local_bytes, &mut state.local_bytes);
-        swap(&mut self.name, &mut state.name);
-        swap(&mut self.result, &mut state.result);
-        swap(&mut self.gives, &mut state.gives);
-        swap(&mut self.loops, &mut state.loops);
-        swap(&mut self.height, &mut state.height);
-        swap(&mut self.source, &mut state.source);
-        swap(&mut self.bindings, &mut state.bindings);
-    }
-
     /// The number of a function, which is checked now if it was not yet.
     pub(super) fn instance(
         &mut self,
@@ -99,10 +84,12 @@ impl Checker<'_> {
         let number = self.instances.len();
         self.instances.push(Instance { source, bound: bound.clone(), index: None });
         let complaints = self.diagnostics.len();
-        let mut state = FunctionState { source, bindings: bound, ..FunctionState::default() };
-        self.exchange(&mut state);
+        let state = FunctionState { source, bindings: bound, ..FunctionState::default() };
+        let outer = (replace(&mut self.current, state), self.scopes.split_off(1));
         self.function(function);
-        self.exchange(&mut state);
+        self.current = outer.0;
+        self.scopes.truncate(1);
+        self.scopes.extend(outer.1);
         if !function.template.is_empty() {
             let bound = self.instances[number].bound.iter();
             let told = function.template.iter().zip(bound).map(|(param, bound)| told(param, bound));
@@ -126,7 +113,7 @@ impl Checker<'_> {
 
     /// Declares the numbers that a template is given.
     pub(super) fn declare_bound(&mut self, function: &ast::Function) {
-        for (param, bound) in function.template.iter().zip(self.bindings.clone()) {
+        for (param, bound) in function.template.iter().zip(self.current.bindings.clone()) {
             if let Bound::Value(scalar, number) = bound {
                 self.declare(&param.name, function.place, Meaning::Constant(scalar, number));
             }
@@ -135,8 +122,8 @@ impl Checker<'_> {
 
     /// A function's name, or the one that an argument of the template stands for.
     pub(super) fn function_name(&self, name: &str) -> String {
-        let Some(source) = self.sources.get(self.source) else { return name.to_owned() };
-        let bound = source.template.iter().zip(&self.bindings);
+        let Some(source) = self.sources.get(self.current.source) else { return name.to_owned() };
+        let bound = source.template.iter().zip(&self.current.bindings);
         let found = bound.filter(|(param, _)| param.name == name).find_map(|(_, bound)| {
             if let Bound::Function(function) = bound { Some(function.clone()) } else { None }
         });

@@ -154,8 +154,8 @@ impl Checker<'_> {
     /// A variable that no text can name.
     pub(super) fn hidden(&mut self, name: &str, ty: Type, place: Place) -> Index {
         let index = self.variable(name, place, ty);
-        self.variables[index].is_changed = true;
-        self.hidden.push(index);
+        self.current.variables[index].is_changed = true;
+        self.current.hidden.push(index);
         index
     }
 

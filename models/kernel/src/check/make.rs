@@ -70,7 +70,7 @@ impl Checker<'_> {
             return self.refuse(place, message, "");
         }
         self.copies += leaves.len();
-        let ty = self.variables[index].ty;
+        let ty = self.current.variables[index].ty;
         let is_dim = record.to_string() == "dim3";
         let mut values = values.into_iter();
         let mut fills = Vec::new();
@@ -134,13 +134,13 @@ impl Checker<'_> {
 
     /// The statement that puts a record into a new variable.
     pub(super) fn kept(&mut self, index: Index, value: Expr, place: Place) -> Checked<StmtKind> {
-        self.hidden.push(index);
+        self.current.hidden.push(index);
         self.kept_in(index, value, place)
     }
 
     pub(super) fn kept_in(&mut self, index: Index, value: Expr, place: Place) -> Checked<StmtKind> {
-        self.variables[index].has_value = true;
-        let target = Expr { place, ty: self.variables[index].ty, kind: Kind::Local(index) };
+        self.current.variables[index].has_value = true;
+        let target = Expr { place, ty: self.current.variables[index].ty, kind: Kind::Local(index) };
         Ok(StmtKind::Expr(self.copied(target, value, place)?))
     }
 }

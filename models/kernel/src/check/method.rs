@@ -11,8 +11,8 @@ impl Checker<'_> {
     /// The structure that a name stands for in the function at hand, if it stands for one.
     fn record_of(&self, name: &str) -> Option<Record> {
         match self.meaning(name)? {
-            Meaning::Variable(index) => self.variables[index].ty.record(),
-            Meaning::Reference(index) => match self.variables[index].ty {
+            Meaning::Variable(index) => self.current.variables[index].ty.record(),
+            Meaning::Reference(index) => match self.current.variables[index].ty {
                 Type::Pointer { record, .. } => record,
                 Type::Void | Type::Scalar(_) | Type::Array { .. } => None,
             },

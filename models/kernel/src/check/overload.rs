@@ -21,7 +21,8 @@ impl Checker<'_> {
     /// Functions of a name that stand before the one that is walked through.
     pub(super) fn candidates(&self, name: &str) -> Vec<usize> {
         let is_known = |(source, function): &(usize, &Function)| {
-            function.name == name && (function.declared <= self.source || *source == self.source)
+            function.name == name
+                && (function.declared <= self.current.source || *source == self.current.source)
         };
         self.sources.iter().enumerate().filter(is_known).map(|(source, _)| source).collect()
     }
@@ -82,10 +83,10 @@ impl Checker<'_> {
         let bound = self.deduced_bound(function, given, values, place)?;
         // A function that is no template is preferred.
         let mut cost = u32::from(!function.template.is_empty());
-        let outer = std::mem::replace(&mut self.bindings, bound.clone());
+        let outer = std::mem::replace(&mut self.current.bindings, bound.clone());
         let types: Vec<_> =
             params.iter().map(|param| self.param_type(param.ty, param.place)).collect();
-        self.bindings = outer;
+        self.current.bindings = outer;
         for ((value, param), ty) in values.iter().zip(params).zip(types) {
             let is_changed = param.ty.passing == Passing::Reference
                 && param.ty.access == Access::Mutable
@@ -125,9 +126,9 @@ impl Checker<'_> {
                 (None, Some(deduced), _) => deduced,
                 (None, None, Some(default)) => {
                     // A default knows the arguments before it, and no names of the caller.
-                    let outer = std::mem::replace(&mut self.bindings, bound.clone());
+                    let outer = std::mem::replace(&mut self.current.bindings, bound.clone());
                     let next = self.bound(param, default, place);
-                    self.bindings = outer;
+                    self.current.bindings = outer;
                     next?
                 }
                 (None, None, None) => {

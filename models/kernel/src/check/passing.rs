@@ -43,7 +43,7 @@ impl Checker<'_> {
         };
         let address = self.convert(address, ty)?;
         let index = self.variable(&name.name, place, ty);
-        self.variables[index].has_value = true;
+        self.current.variables[index].has_value = true;
         self.declare(&name.name, place, Meaning::Reference(index));
         Ok(StmtKind::Declare(index, Some(address)))
     }
@@ -93,15 +93,18 @@ impl Checker<'_> {
 
     /// Copies records that were passed, so that a function changes its own.
     pub(super) fn copied_params(&mut self, passing: &[Passed]) -> Vec<Stmt> {
-        if let (Some(record), Some(to)) = (self.result.record(), self.result.element()) {
+        if let (Some(record), Some(to)) =
+            (self.current.result.record(), self.current.result.element())
+        {
             let ty = Type::Pointer { to, access: Access::Mutable, record: Some(record) };
-            self.gives = Some(self.variable("result", Place::default(), ty));
+            self.current.gives = Some(self.variable("result", Place::default(), ty));
         }
         let mut body = Vec::new();
         for passed in passing {
             let Passed::Record { of } = *passed else { continue };
-            let (name, place) = (self.variables[of].name.clone(), self.variables[of].place);
-            let ty = self.variables[of].ty;
+            let (name, place) =
+                (self.current.variables[of].name.clone(), self.current.variables[of].place);
+            let ty = self.current.variables[of].ty;
             let value = self.at(Expr { place, ty, kind: Kind::Variable(of) });
             let Type::Array { of: unit, extents, .. } = value.ty else { continue };
             let ty = Type::Array { of: unit, extents, access: Access::Mutable };
@@ -120,8 +123,8 @@ impl Checker<'_> {
     /// `return v;` in a function that gives a record.
     pub(super) fn given_record(&mut self, value: &ast::Expr, place: Place) -> Checked<Expr> {
         let value = self.value(value)?;
-        let Some(index) = self.gives else { return Err(Reported) };
-        let ty = self.variables[index].ty;
+        let Some(index) = self.current.gives else { return Err(Reported) };
+        let ty = self.current.variables[index].ty;
         let target = self.at(Expr { place, ty, kind: Kind::Variable(index) });
         self.copied(target, value, place)
     }
@@ -178,7 +181,7 @@ impl Checker<'_> {
                 } else {
                     let value = self.convert(value, Type::Scalar(to))?;
                     let kept = self.hidden("value", Type::Scalar(to), place);
-                    self.variables[kept].in_memory = true;
+                    self.current.variables[kept].in_memory = true;
                     let local = Expr {
                         place,
                         ty: Type::pointer(to, Access::Mutable),

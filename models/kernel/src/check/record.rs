@@ -107,11 +107,12 @@ impl Checker<'_> {
                 info.unit = of;
             }
         }
-        let numbers = bytes.div_ceil(u64::from(info.unit.bytes()));
-        if info.fields.is_empty() || numbers > u64::from(MOST_NUMBERS) {
+        // Without fields it has one byte.
+        let numbers = bytes.max(1).div_ceil(u64::from(info.unit.bytes()));
+        if numbers > u64::from(MOST_NUMBERS) {
             let message = format!("'{}' holds {numbers} numbers", info.name);
             let help = format!(
-                "a structure holds 1 to {MOST_NUMBERS} numbers; pass an array for each field"
+                "a structure holds at most {MOST_NUMBERS} numbers; pass an array for each field"
             );
             self.complain(declaration.place, message, help);
         }

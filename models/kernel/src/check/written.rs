@@ -64,7 +64,7 @@ impl Checker<'_> {
 
     /// The type that an argument of the template at hand stands for.
     pub(super) fn bound_type(&mut self, param: usize, place: Place) -> Checked<(Type, Access)> {
-        match self.bindings.get(param) {
+        match self.current.bindings.get(param) {
             Some(Bound::Type(ty, access)) => Ok((*ty, *access)),
             Some(Bound::Value(..) | Bound::Function(_)) | None => {
                 self.complain(place, "this type is not known here", "");

@@ -25,7 +25,7 @@ struct Write {
     place: Problem,
 }
 
-/// The element whose last write is wanted.
+/// The element to find the last write of.
 struct Watched(Element);
 
 impl Watched {

@@ -1,6 +1,8 @@
 //! Expressions: each leaves its value in a register.
 
-use crate::bytecode::{BranchKind, InitialValue, Instr, MaskOp, Reg, VariableHome, address};
+use crate::bytecode::{
+    BranchKind, InitialValue, Instr, MaskOp, Reg, Row, RowEnd, VariableHome, address,
+};
 use crate::lower::Lowering;
 use crate::lower::memory::element;
 use crate::typed_ast::{Expr, Kind, Special};
@@ -118,8 +120,13 @@ impl Lowering<'_> {
                 let (at, into) = (self.address_of(address), into(self));
                 (Instr::Load { ty: scalar, into, at }, into)
             }
+            Kind::Row(begin, index, bound) => {
+                let row = Row { name: "an array".to_owned(), bound: *bound, end: RowEnd::Excluded };
+                let into = into(self);
+                return self.row(into, begin, index, row);
+            }
             Kind::Offset(..) => {
-                let (at, into) = (self.address_of(expr), into(self));
+                let (at, into) = (self.offset(expr, RowEnd::Included), into(self));
                 (Instr::Offset { into, at, bytes: element(ty) }, into)
             }
             Kind::Distance(left, right) => {
@@ -186,7 +193,7 @@ impl Lowering<'_> {
     }
 
     /// Two operands; the first is copied if evaluating the second may change the variable it was read from.
-    fn pair(&mut self, left: &Expr, right: &Expr) -> (Reg, Reg) {
+    pub(super) fn pair(&mut self, left: &Expr, right: &Expr) -> (Reg, Reg) {
         let mut one = self.value(left);
         if matches!(left.kind, Kind::Variable(_)) && right.changes_values() {
             let kept = self.register(left.ty);

@@ -1,13 +1,39 @@
 //! Homes of variables, addresses, and what is assigned to.
 
 use crate::bytecode::{
-    Address, IndexOperand, InitialValue, Instr, MaskOp, Reg, VariableHome, address,
+    Address, Array, IndexOperand, InitialValue, Instr, MaskOp, Reg, Row, RowEnd, VariableHome,
+    address,
 };
 use crate::lower::{Lowering, Residence};
 use crate::typed_ast::{CompoundOp, Expr, Kind, Part, Target, Variable, YieldedValue};
 use crate::types::{Scalar, Type};
 
 impl Lowering<'_> {
+    pub(super) fn home(&mut self, variable: &Variable) -> VariableHome {
+        if !variable.in_memory {
+            return VariableHome::Register(self.register(variable.ty));
+        }
+        let (elements, bytes) = if let Type::Array { of, extents, .. } = variable.ty {
+            (extents.elements().min(u64::from(u32::MAX / 16)) as usize, of.bytes())
+        } else {
+            (1, variable.ty.scalar().map_or(8, Scalar::bytes))
+        };
+        let offset = self.code.local.next_multiple_of(bytes as usize);
+        self.code.local = (offset + elements * bytes as usize).min(u32::MAX as usize / 2);
+        VariableHome::Local(offset as u32)
+    }
+
+    /// Where an array begins and ends, for the accesses that name it.
+    pub(super) fn array(&mut self, variable: &Variable, home: VariableHome) -> Option<u16> {
+        let (Type::Array { .. }, VariableHome::Local(begin)) = (variable.ty, home) else {
+            return None;
+        };
+        let number = u16::try_from(self.code.arrays.len()).ok()?;
+        let bytes = begin..self.code.local as u32;
+        self.code.arrays.push(Array { name: variable.name.clone(), bytes });
+        Some(number)
+    }
+
     pub(super) fn local_at(&mut self, offset: u32) -> Address {
         let pointer = self.preset(InitialValue::Wide(address::local(offset)));
         Address {
@@ -15,7 +41,7 @@ impl Lowering<'_> {
             index: IndexOperand::Nothing,
             uniform: true,
             part: Part::Whole,
-            shared: None,
+            array: None,
         }
     }
 
@@ -73,6 +99,11 @@ impl Lowering<'_> {
 
     /// An address as an access takes it: the last index is added on the way.
     pub(super) fn address_of(&mut self, address: &Expr) -> Address {
+        self.offset(address, RowEnd::Excluded)
+    }
+
+    /// The same of an address that may be that of the end of a row.
+    pub(super) fn offset(&mut self, address: &Expr, end: RowEnd) -> Address {
         if let Kind::Offset(base, index) = &address.kind {
             let mut inner = self.address_of(base);
             // One index waits for the access, an earlier one is added here.
@@ -85,13 +116,19 @@ impl Lowering<'_> {
                     index,
                     uniform: false,
                     part: Part::Whole,
-                    shared: inner.shared,
+                    array: inner.array,
                 };
             }
             if matches!(index.kind, Kind::Whole(0)) {
                 return inner;
             }
-            let by = self.value(index);
+            let by = if let Kind::Row(begin, index, bound) = &index.kind {
+                let name = self.name_of(base);
+                let into = self.register(index.ty);
+                self.row(into, begin, index, Row { name, bound: *bound, end })
+            } else {
+                self.value(index)
+            };
             self.at = address.place;
             return Address { index: IndexOperand::new(index.ty, by), ..inner };
         }
@@ -108,12 +145,40 @@ impl Lowering<'_> {
             index: IndexOperand::Nothing,
             uniform: fixed,
             part: Part::Whole,
-            shared: if let Kind::Shared(index) = address.kind {
+            array: if let Kind::Shared(index) = address.kind {
                 u16::try_from(index).ok()
+            } else if let Kind::Local(index) = address.kind {
+                self.homes[index].array
             } else {
                 None
             },
         }
+    }
+
+    fn name_of(&self, address: &Expr) -> String {
+        let name = if let Kind::Shared(index) = address.kind {
+            &self.program.shared[index].name
+        } else if let Kind::Local(index) = address.kind {
+            &self.program.functions[self.function].variables[index].name
+        } else if let Kind::Global(index) = address.kind {
+            &self.program.globals[index].param.name
+        } else {
+            "an array"
+        };
+        name.to_owned()
+    }
+
+    /// The sum of where a row begins and an index into it.
+    pub(super) fn row(&mut self, into: Reg, begin: &Expr, index: &Expr, row: Row) -> Reg {
+        let ((begin, by), ty) = (self.pair(begin, index), index.ty.scalar().unwrap_or(Scalar::Int));
+        let known = self.code.rows.iter().position(|known| *known == row);
+        let number = known.unwrap_or_else(|| {
+            self.code.rows.push(row);
+            self.code.rows.len() - 1
+        });
+        self.at = index.place;
+        self.emit(Instr::Row { ty, into, begin, index: by, row: number as u16 });
+        into
     }
 
     /// A value that is to last while an address is worked out, which may change the variable it was read from.
@@ -195,13 +260,8 @@ impl Lowering<'_> {
             (CompoundOp::Advance, _) => {
                 let into = own.unwrap_or_else(|| self.register(ty));
                 let index = IndexOperand::new(value.ty, operand);
-                let at = Address {
-                    pointer: old,
-                    index,
-                    uniform: false,
-                    part: Part::Whole,
-                    shared: None,
-                };
+                let at =
+                    Address { pointer: old, index, uniform: false, part: Part::Whole, array: None };
                 self.emit(Instr::Offset { into, at, bytes: element(ty) });
                 into
             }

@@ -5,6 +5,7 @@ use crate::machine::counters::Counts;
 use crate::machine::fault::{Fault, Finding, Findings};
 use crate::machine::memory::{Accessor, Store};
 use crate::machine::warp::{Frame, FrameKind, Warp, WarpState, lanes, position};
+use crate::typed_ast::Operation;
 
 pub(crate) struct Executor<'a> {
     pub(crate) code: &'a Code,
@@ -125,6 +126,10 @@ impl Executor<'_> {
         match instr {
             Instr::Arithmetic(operation, scalar, into, a, b) => {
                 self.arithmetic(operation, scalar, into, a, b)
+            }
+            Instr::Row { ty, into, begin, index, row } => {
+                self.require_in_row(ty, begin, index, row);
+                self.arithmetic(Operation::Add, ty, into, begin, index);
             }
             Instr::Compare(comparison, scalar, into, a, b) => {
                 self.compare(comparison, scalar, into, a, b)

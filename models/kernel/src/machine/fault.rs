@@ -24,6 +24,15 @@ mlsys_lab::named_enum! {
         LostLane = "lost lane",
         /// A NaN that came of numbers.
         NotANumber = "NaN",
+        /// A cell to which two threads wrote the same value with no barrier between.
+        EqualWrites = "equal writes",
+    }
+}
+
+impl Fault {
+    /// Whether it is listed, and makes no launch wrong by itself.
+    pub fn is_note(self) -> bool {
+        matches!(self, Self::NotANumber | Self::EqualWrites)
     }
 }
 
@@ -52,9 +61,9 @@ impl Findings {
         self.counts[fault as usize]
     }
 
-    /// Whether nothing was found. A NaN is no fault by itself.
+    /// Whether nothing but notes was found.
     pub fn is_clean(&self) -> bool {
-        Fault::ALL.iter().all(|fault| *fault == Fault::NotANumber || self.count(*fault) == 0)
+        Fault::ALL.iter().all(|fault| fault.is_note() || self.count(*fault) == 0)
     }
 
     /// Findings in the order in which they were made, of each kind the first 64.
@@ -66,9 +75,10 @@ impl Findings {
         self.listed.first()
     }
 
-    /// What was found first, with its place.
+    /// What was found first, with its place; a NaN too, which a fault may have caused.
     pub(crate) fn first_problem(&self) -> Option<String> {
-        self.first().map(|first| {
+        let mut listed = self.listed.iter();
+        listed.find(|finding| finding.fault != Fault::EqualWrites).map(|first| {
             let (line, block, thread) = (first.place.line, first.block, first.thread);
             format!("line {line}, block {block:?}, thread {thread:?}: {}", first.sentence)
         })

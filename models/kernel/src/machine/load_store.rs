@@ -3,7 +3,6 @@
 use crate::bytecode::{Address, IndexOperand, Reg, WARP, address};
 use crate::machine::counters::{Moved, moved, replays};
 use crate::machine::execute::Executor;
-use crate::machine::fault::Fault;
 use crate::machine::memory::{CellAccess, POISON, Store, Target, word};
 use crate::machine::warp::{Access, AccessKind, Wide, lanes};
 use crate::typed_ast::Part;
@@ -50,7 +49,11 @@ impl Executor<'_> {
     /// The row that all lanes reach one after the other, if they do.
     #[inline(always)]
     fn row(&self, at: Address, ty: Scalar) -> Option<Row> {
-        if self.warp.mask != u32::MAX || ty.bytes() != 4 || !at.uniform {
+        if self.warp.mask != u32::MAX
+            || ty.bytes() != 4
+            || !at.uniform
+            || self.warp.parted.is_some()
+        {
             return None;
         }
         let (first, follow) = match at.index {
@@ -70,7 +73,9 @@ impl Executor<'_> {
         let pointer = self.warp.wide[usize::from(at.pointer)][0];
         let (buffer, ends) = match address::space(pointer) {
             address::GLOBAL => (Some(address::buffer(pointer)), None),
-            address::SHARED => (None, at.shared.map(|variable| self.code.shared_range(variable))),
+            address::SHARED => {
+                (None, at.array.map(|array| &self.code.arrays[usize::from(array)].bytes))
+            }
             _ => return None,
         };
         let begin = address::offset(pointer) + 4 * first;
@@ -173,7 +178,7 @@ impl Executor<'_> {
         let (mut globals, mut shareds) = (0, 0);
         let moved_bytes = if let Part::First(all) = at.part { all } else { bytes };
         for lane in lanes(self.warp.mask) {
-            let target = self.target(addresses[lane], moved_bytes, at.shared, kind, lane);
+            let target = self.target(addresses[lane], moved_bytes, at.array, kind, lane);
             match target {
                 Some(Target::Global { .. }) => {
                     global[globals] = addresses[lane];
@@ -209,82 +214,6 @@ impl Executor<'_> {
         targets
     }
 
-    fn target(
-        &mut self,
-        address: u64,
-        bytes: u32,
-        shared: Option<u16>,
-        kind: AccessKind,
-        lane: usize,
-    ) -> Option<Target> {
-        let offset = address::offset(address);
-        // An index past the end of a shared array reaches the next one.
-        let ends = shared.map(|variable| (variable, self.code.shared_range(variable)));
-        if let Some((variable, ends)) = ends
-            && (offset < i64::from(ends.start) || offset + i64::from(bytes) > i64::from(ends.end))
-        {
-            let name = self.code.shared[usize::from(variable)].name.clone();
-            let index = (offset - i64::from(ends.start)).div_euclid(i64::from(bytes));
-            let end = ends.end.min(self.shared.bytes.len() as u32);
-            let last = end.saturating_sub(ends.start) / bytes;
-            let verb = verb(kind);
-            self.find(Fault::OutOfBounds, lane, || {
-                format!("{verb} element {index} of {name}, which has {last}")
-            });
-            return None;
-        }
-        let space = address::space(address);
-        let (what, size) = match space {
-            address::GLOBAL => {
-                let buffer = self.buffers.get(address::buffer(address));
-                ("", buffer.map_or(0, |buffer| buffer.store.bytes.len()))
-            }
-            address::SHARED => ("shared memory", self.shared.bytes.len()),
-            address::LOCAL => ("the thread's own arrays", self.code.local),
-            _ => ("", 0),
-        };
-        let inside = offset >= 0 && (offset as u64).saturating_add(u64::from(bytes)) <= size as u64;
-        if !inside {
-            let verb = verb(kind);
-            let name = match (space, self.buffers.get(address::buffer(address))) {
-                (address::GLOBAL, Some(buffer)) => buffer.name.clone(),
-                _ => what.to_owned(),
-            };
-            self.find(Fault::OutOfBounds, lane, || {
-                if name.is_empty() {
-                    return format!("{verb} through a pointer that points nowhere");
-                }
-                let index = offset.div_euclid(i64::from(bytes));
-                let last = size / bytes as usize;
-                format!("{verb} element {index} of {name}, which has {last}")
-            });
-            return None;
-        }
-        let offset = offset as usize;
-        if !offset.is_multiple_of(bytes as usize) {
-            let verb = verb(kind);
-            self.find(Fault::Misaligned, lane, || {
-                format!("{verb} {bytes} bytes at byte {offset}, which is no multiple of {bytes}")
-            });
-            return None;
-        }
-        Some(match space {
-            address::GLOBAL => Target::Global { buffer: address::buffer(address), offset },
-            address::SHARED => Target::Shared { offset },
-            _ => Target::Local { offset },
-        })
-    }
-}
-
-fn verb(kind: AccessKind) -> &'static str {
-    match kind {
-        AccessKind::Load => "reads",
-        AccessKind::Store => "writes",
-        AccessKind::Atomic => "changes",
-    }
-}
-
-impl Executor<'_> {
     pub(super) fn load(&mut self, ty: Scalar, into: Reg, at: Address, pc: usize) {
         if let Some(row) = self.row(at, ty) {
             self.load_row(into, row, pc);
@@ -311,22 +240,22 @@ impl Executor<'_> {
         for (lane, four) in self.store_of(row.buffer).bytes[bytes].chunks_exact(4).enumerate() {
             result[lane] = word(four, 0);
         }
-        self.touch_row(row, CellAccess::Read);
+        self.touch_row(row, |_| CellAccess::Read);
         self.count_row(row, AccessKind::Load, pc);
         self.put(into, &result);
     }
 
     /// Notes the touch of all lanes in the cells of a row; findings are reported lane by lane.
     #[inline(always)]
-    fn touch_row(&mut self, row: Row, touch: CellAccess) {
+    fn touch_row(&mut self, row: Row, touch: impl Fn(usize) -> CellAccess) {
         let (who, first) = (self.who, self.warp.first as u16);
         let from = row.begin >> 2;
         let mut unusual = 0_u32;
         let cells = &mut self.store_of(row.buffer).cells[from..from + WARP];
         for (lane, cell) in cells.iter_mut().enumerate() {
             let before = *cell;
-            let found = cell.touch(who, first + lane as u16, touch);
-            if found.poison || found.race {
+            let found = cell.touch(who, first + lane as u16, touch(lane));
+            if found.poison | found.race | found.repeat {
                 *cell = before;
                 unusual |= 1 << lane;
             }
@@ -337,7 +266,7 @@ impl Executor<'_> {
                 Some(buffer) => Target::Global { buffer, offset },
                 None => Target::Shared { offset },
             };
-            self.touch(target, 4, touch, lane);
+            self.touch(target, 4, touch(lane), lane);
         }
     }
 
@@ -379,8 +308,10 @@ impl Executor<'_> {
         let targets = self.reach(at, ty, AccessKind::Store, pc);
         for lane in lanes(self.warp.mask) {
             let Some(target) = targets[lane] else { continue };
-            self.touch(target, ty.bytes(), CellAccess::Write, lane);
-            self.write(target, ty, lane, self.value(from, ty, lane));
+            let (old, new) = (self.read(target, ty, lane), self.value(from, ty, lane));
+            let touch = CellAccess::of_write(ty.memory(old) != ty.memory(new));
+            self.touch(target, ty.bytes(), touch, lane);
+            self.write(target, ty, lane, new);
         }
     }
 
@@ -388,10 +319,12 @@ impl Executor<'_> {
         let values = self.narrow(from);
         let bytes = row.begin..row.begin + Row::BYTES;
         let into = self.store_of(row.buffer).bytes[bytes].chunks_exact_mut(4);
-        for (value, four) in values.iter().zip(into) {
+        let mut changed = 0_u32;
+        for (lane, (value, four)) in values.iter().zip(into).enumerate() {
+            changed |= u32::from(word(four, 0) != *value) << lane;
             four.copy_from_slice(&value.to_le_bytes());
         }
-        self.touch_row(row, CellAccess::Write);
+        self.touch_row(row, |lane| CellAccess::of_write(changed >> lane & 1 != 0));
         self.count_row(row, AccessKind::Store, pc);
     }
 }

@@ -17,7 +17,7 @@ pub(super) enum Target {
 /// Two accesses race if two threads make them, one at least writes, not both are atomic, and no barrier lies between. Kept are
 /// not the accesses but the sets they form, at three levels: over the grid, where nothing orders two blocks; within a
 /// block since its last barrier; within a warp since its last `__syncwarp`. So what is found does not depend on who came
-/// first.
+/// first. A set of writes of one value alone is no race: every order leaves the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cell {
     /// The block that touched it first, from 1 on; 0 for none.
@@ -35,15 +35,20 @@ const INITIAL: u16 = 1;
 const WRITTEN: u16 = 1 << 1;
 const REWRITTEN: u16 = 1 << 2;
 const RACED: u16 = 1 << 3;
-/// Three bits a level (written, read, atomic) and one for "by more than one".
+/// Three bits a level (written, read, atomic) and one for "by more than one". A level whose writes differ is marked as
+/// atomic too.
 const GRID: u32 = 4;
 const BLOCK: u32 = 8;
 const WARP: u32 = 12;
 const SEVERAL: u16 = 8;
+const ALL: u16 = 1 << GRID | 1 << BLOCK | 1 << WARP;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CellAccess {
+    /// A write of another value than is there.
     Write,
+    /// A write of the value that is there.
+    Repeat,
     Read,
     Atomic,
 }
@@ -51,10 +56,18 @@ pub(crate) enum CellAccess {
 impl CellAccess {
     fn bit(self) -> u16 {
         match self {
-            Self::Write => 1,
+            Self::Write | Self::Repeat => 1,
             Self::Read => 2,
             Self::Atomic => 4,
         }
+    }
+
+    pub(super) fn of_write(changes: bool) -> Self {
+        if changes { Self::Write } else { Self::Repeat }
+    }
+
+    pub(super) fn is_read(self) -> bool {
+        matches!(self, Self::Read | Self::Atomic)
     }
 }
 
@@ -74,66 +87,77 @@ pub(crate) struct CellFinding {
     pub(crate) poison: bool,
     /// The access races, for the first time on this cell.
     pub(crate) race: bool,
+    /// Several threads have now written one value.
+    pub(crate) repeat: bool,
 }
 
-fn races(flags: u16, level: u32) -> bool {
-    let bits = flags >> level;
-    bits & SEVERAL != 0 && (bits & 1 != 0 || bits & 6 == 6)
+/// Whether several threads touched a cell and one wrote, at one level at least.
+fn conflicts(flags: u16) -> bool {
+    let several = flags >> 3;
+    several & (flags | flags >> 1 & flags >> 2) & ALL != 0
+}
+
+/// Whether several threads wrote one value and did nothing else, at one level at least.
+fn repeats(flags: u16) -> bool {
+    let several = flags >> 3;
+    several & flags & !(flags >> 1) & !(flags >> 2) & ALL != 0
+}
+
+fn races(flags: u16) -> bool {
+    let several = flags >> 3;
+    let (written, read, atomic) = (flags, flags >> 1, flags >> 2);
+    several & (written & (read | atomic) | read & atomic) & ALL != 0
 }
 
 impl Cell {
     #[inline(always)]
     pub(crate) fn touch(&mut self, who: Accessor, thread: u16, touch: CellAccess) -> CellFinding {
-        let bit = touch.bit();
         let before = self.flags;
         let mut flags = before;
+        // The levels at which the access belongs to the set.
+        let mut levels = ALL;
         if self.block != who.block {
             if who.is_fenced {
                 flags &= (1 << GRID) - 1;
                 self.block = 0;
             }
-            flags |= bit << GRID;
             if self.block == 0 {
                 self.start(who, thread);
-                flags |= bit << BLOCK | bit << WARP;
             } else {
                 flags |= SEVERAL << GRID;
+                levels = 1 << GRID;
             }
-        } else {
-            flags |= bit << GRID;
-            if self.epoch != who.epoch {
-                flags &= (1 << BLOCK) - 1;
-                flags |= bit << BLOCK | bit << WARP;
-                self.start(who, thread);
-            } else {
-                flags |= bit << BLOCK;
-                if self.thread / 32 != thread / 32 {
-                    flags |= SEVERAL << BLOCK;
-                } else if self.warp_epoch != who.warp_epoch {
-                    flags &= (1 << WARP) - 1;
-                    flags |= bit << WARP;
-                    self.start(who, thread);
-                } else {
-                    flags |= bit << WARP;
-                    if self.thread != thread {
-                        flags |= SEVERAL << WARP;
-                    }
-                }
-            }
+        } else if self.epoch != who.epoch {
+            flags &= (1 << BLOCK) - 1;
+            self.start(who, thread);
+        } else if self.thread / 32 != thread / 32 {
+            flags |= SEVERAL << BLOCK;
+            levels = 1 << GRID | 1 << BLOCK;
+        } else if self.warp_epoch != who.warp_epoch {
+            flags &= (1 << WARP) - 1;
+            self.start(who, thread);
+        } else if self.thread != thread {
+            flags |= SEVERAL << WARP;
         }
-        let mut found = CellFinding {
-            poison: touch != CellAccess::Write && before & INITIAL == 0,
-            race: false,
-        };
+        if touch == CellAccess::Write {
+            flags |= (flags & levels) << 2;
+        }
+        flags |= levels * touch.bit();
+        let mut found =
+            CellFinding { poison: touch.is_read() && before & INITIAL == 0, ..Default::default() };
         if touch != CellAccess::Read {
             if flags & WRITTEN != 0 {
                 flags |= REWRITTEN;
             }
             flags |= WRITTEN | INITIAL;
         }
-        if flags & RACED == 0 && (races(flags, GRID) || races(flags, BLOCK) || races(flags, WARP)) {
-            flags |= RACED;
-            found.race = true;
+        if flags & RACED == 0 && conflicts(flags) {
+            if races(flags) {
+                flags |= RACED;
+                found.race = true;
+            } else {
+                found.repeat = !repeats(before);
+            }
         }
         self.flags = flags;
         found
@@ -144,6 +168,13 @@ impl Cell {
         self.epoch = who.epoch;
         self.warp_epoch = who.warp_epoch;
         self.thread = thread;
+    }
+
+    /// Barriers of the warp before the last accesses, if its own block and warp made them since the block's last barrier.
+    pub(super) fn warp_epoch_of(&self, who: Accessor, thread: u16) -> Option<u32> {
+        let is_own =
+            self.block == who.block && self.epoch == who.epoch && self.thread / 32 == thread / 32;
+        is_own.then_some(self.warp_epoch)
     }
 
     /// Block (from 0) and thread of the previous access to the cell.
@@ -165,7 +196,7 @@ impl Cell {
             return Joined::Other;
         }
         self.flags |= other.flags | SEVERAL << GRID;
-        if races(self.flags, GRID) {
+        if conflicts(self.flags) {
             return Joined::Conflict;
         }
         if self.flags & WRITTEN == 0 {

@@ -3,7 +3,7 @@
 //! Each thread runs whole blocks on its own copy of global memory. If no block touched what another one wrote and
 //! nothing was found, the order of blocks and warps had no influence on anything that is counted, and the copies are
 //! joined cell by cell. Cells that blocks change by one commutative atomic on whole numbers, with results that nothing
-//! reads, are joined as well. Everything else (a finding, whose number of steps depends on the order; a float sum by
+//! reads, are joined as well. Everything else (a finding, because its number of steps depends on the order; a float sum by
 //! atomics; a fence; more instructions than are allowed) begins anew on one thread.
 //!
 //! The invariant: no code on this path reads a clock, a thread's number or what another thread does. Not kept are the last

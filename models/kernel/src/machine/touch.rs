@@ -1,11 +1,120 @@
-//! Reads of uninitialized memory and data races, as lanes touch the cells that they reach.
+//! What lanes do wrong as they reach for cells: outside of a row or an array, misaligned, uninitialized, in a race.
 
+use crate::bytecode::{Array, Reg, Row, RowEnd, address};
 use crate::machine::execute::Executor;
 use crate::machine::fault::Fault;
 use crate::machine::memory::{CellAccess, Target};
-use crate::machine::warp::position;
+use crate::machine::warp::{AccessKind, lanes, position};
+use crate::typed_ast::RowBound;
+use crate::types::Scalar;
 
 impl Executor<'_> {
+    /// Where an address leads; nowhere, with a fault, where that is outside or misaligned.
+    pub(super) fn target(
+        &mut self,
+        address: u64,
+        bytes: u32,
+        array: Option<u16>,
+        kind: AccessKind,
+        lane: usize,
+    ) -> Option<Target> {
+        let offset = address::offset(address);
+        let code = self.code;
+        // An index past the end of an array reaches the next one.
+        if let Some(Array { name, bytes: ends }) =
+            array.map(|array| &code.arrays[usize::from(array)])
+            && (offset < i64::from(ends.start) || offset + i64::from(bytes) > i64::from(ends.end))
+        {
+            let index = (offset - i64::from(ends.start)).div_euclid(i64::from(bytes));
+            let end = match ends.end {
+                u32::MAX => self.shared.bytes.len() as u32,
+                end => end,
+            };
+            let last = end.saturating_sub(ends.start) / bytes;
+            let verb = verb(kind);
+            self.find(Fault::OutOfBounds, lane, || {
+                format!("{verb} element {index} of {name}, which has {last}")
+            });
+            return None;
+        }
+        let space = address::space(address);
+        let (what, size) = match space {
+            address::GLOBAL => {
+                let buffer = self.buffers.get(address::buffer(address));
+                ("", buffer.map_or(0, |buffer| buffer.store.bytes.len()))
+            }
+            address::SHARED => ("shared memory", self.shared.bytes.len()),
+            address::LOCAL => ("the thread's own arrays", self.code.local),
+            _ => ("", 0),
+        };
+        let inside = offset >= 0 && (offset as u64).saturating_add(u64::from(bytes)) <= size as u64;
+        if !inside {
+            let verb = verb(kind);
+            let name = match (space, self.buffers.get(address::buffer(address))) {
+                (address::GLOBAL, Some(buffer)) => buffer.name.clone(),
+                _ => what.to_owned(),
+            };
+            self.find(Fault::OutOfBounds, lane, || {
+                if name.is_empty() {
+                    return format!("{verb} through a pointer that points nowhere");
+                }
+                let index = offset.div_euclid(i64::from(bytes));
+                let last = size / bytes as usize;
+                format!("{verb} element {index} of {name}, which has {last}")
+            });
+            return None;
+        }
+        let offset = offset as usize;
+        if !offset.is_multiple_of(bytes as usize) {
+            let verb = verb(kind);
+            self.find(Fault::Misaligned, lane, || {
+                format!("{verb} {bytes} bytes at byte {offset}, which is no multiple of {bytes}")
+            });
+            return None;
+        }
+        Some(match space {
+            address::GLOBAL => Target::Global { buffer: address::buffer(address), offset },
+            address::SHARED => Target::Shared { offset },
+            _ => Target::Local { offset },
+        })
+    }
+
+    /// An index into a row stays in it. Where the sum leaves the whole variable, the access is found to.
+    #[inline(always)]
+    pub(super) fn require_in_row(&mut self, ty: Scalar, begin: Reg, index: Reg, row: u16) {
+        let row = &self.code.rows[usize::from(row)];
+        let numbers = row.bound.numbers() + u64::from(row.end == RowEnd::Included);
+        let outside = if ty.is_wide() {
+            let at = &self.warp.wide[usize::from(index)];
+            at.iter().any(|at| *at >= numbers)
+        } else {
+            let at = &self.warp.narrow[usize::from(index)];
+            at.iter().fold(false, |any, at| any | (*at >= numbers as u32))
+        };
+        if outside {
+            self.find_outside_row(ty, begin, index, row, numbers);
+        }
+    }
+
+    #[cold]
+    fn find_outside_row(&mut self, ty: Scalar, begin: Reg, index: Reg, row: &Row, numbers: u64) {
+        let RowBound { elements, stride, whole } = row.bound;
+        for lane in lanes(self.warp.mask) {
+            let [begin, index] = [begin, index].map(|reg| match (self.value(reg, ty, lane), ty) {
+                (bits, Scalar::Int) => i64::from(bits as i32),
+                (bits, _) => bits as i64,
+            });
+            let sum = begin.wrapping_add(index);
+            let is_in_variable = sum >= 0 && whole.is_none_or(|whole| sum < i64::from(whole));
+            if index as u64 >= numbers && is_in_variable {
+                let (name, at) = (&row.name, index / i64::from(stride.max(1)));
+                self.find(Fault::OutOfBounds, lane, || {
+                    format!("takes element {at} of a row of {name}, which has {elements}: it lies in another row")
+                });
+            }
+        }
+    }
+
     /// Notes the touch of a lane in the cells it reaches.
     pub(super) fn touch(&mut self, target: Target, bytes: u32, touch: CellAccess, lane: usize) {
         let thread = (self.warp.first + lane as u32) as u16;
@@ -16,7 +125,7 @@ impl Executor<'_> {
             Target::Local { offset } => {
                 let at = lane * self.code.local + offset;
                 let written = &self.warp.written[at..at + bytes as usize];
-                if touch != CellAccess::Write && written.contains(&0) {
+                if touch.is_read() && written.contains(&0) {
                     self.find(Fault::Uninitialized, lane, || {
                         "reads its own array where it has not written".to_owned()
                     });
@@ -28,12 +137,17 @@ impl Executor<'_> {
         let (from, to) = (store.cell_of(offset), store.cell_of(offset + bytes as usize - 1));
         let mut poison = false;
         for cell in from..=to {
+            let before = self.store_of(buffer).cells[cell];
+            let who = self.warp.ordered(who, before, thread);
             let cell = &mut self.store_of(buffer).cells[cell];
             let other = cell.other();
             let found = cell.touch(who, thread, touch);
             poison |= found.poison;
             if found.race {
-                self.race(target, bytes, touch, lane, other);
+                self.meeting(Fault::Race, target, bytes, touch, lane, other);
+            }
+            if found.repeat {
+                self.meeting(Fault::EqualWrites, target, bytes, touch, lane, other);
             }
         }
         if poison {
@@ -44,8 +158,9 @@ impl Executor<'_> {
         }
     }
 
-    pub(super) fn race(
+    fn meeting(
         &mut self,
+        fault: Fault,
         target: Target,
         bytes: u32,
         touch: CellAccess,
@@ -56,19 +171,19 @@ impl Executor<'_> {
         let (own, block) = (self.block, position(block, self.grid_dim));
         let thread = position(u32::from(thread), self.block_dim);
         let verb = match touch {
-            CellAccess::Write => "writes",
+            CellAccess::Write | CellAccess::Repeat => "writes",
             CellAccess::Read => "reads",
             CellAccess::Atomic => "changes",
         };
-        self.find(Fault::Race, lane, || {
+        let is_equal = fault == Fault::EqualWrites;
+        let other = if is_equal { "writes the same value there" } else { "touches it too" };
+        self.find(fault, lane, || {
             let of = if block == own {
                 "of the same block".to_owned()
             } else {
                 format!("of block {block:?}")
             };
-            format!(
-                "{verb} {name}, and thread {thread:?} {of} touches it too with no barrier between"
-            )
+            format!("{verb} {name}, and thread {thread:?} {of} {other} with no barrier between")
         });
     }
 
@@ -85,5 +200,13 @@ impl Executor<'_> {
             }
             Target::Local { offset } => format!("byte {offset} of its own arrays"),
         }
+    }
+}
+
+fn verb(kind: AccessKind) -> &'static str {
+    match kind {
+        AccessKind::Load => "reads",
+        AccessKind::Store => "writes",
+        AccessKind::Atomic => "changes",
     }
 }

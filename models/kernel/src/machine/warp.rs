@@ -2,6 +2,7 @@
 
 use crate::bytecode::{Code, InitialValue, Pc, WARP};
 use crate::diagnostic::Place;
+use crate::machine::memory::{Accessor, Cell};
 
 pub(crate) type Narrow = [u32; WARP];
 
@@ -88,6 +89,9 @@ pub(crate) struct Warp {
     pub(crate) touched: u32,
     /// Barriers of the warp alone.
     pub(crate) warp_epoch: u32,
+    /// Since its lanes parted at a barrier: for each lane, the barrier before which the accesses of each other lane are
+    /// ordered before what it does now.
+    pub(crate) parted: Option<Box<[Narrow; WARP]>>,
     /// The thread in lane 0, counted in its block.
     pub(crate) first: u32,
     pub(crate) access: Option<Box<Access>>,
@@ -122,9 +126,42 @@ impl Warp {
         self.state = WarpState::Ready;
         self.touched = 0;
         self.warp_epoch = 0;
+        self.parted = None;
         self.access = None;
         for &(reg, preset) in &code.presets {
             self.preset(usize::from(reg), preset, start);
+        }
+    }
+
+    /// Lets the running lanes pass a barrier of the warp, each together with those of its group.
+    pub(crate) fn synchronize(&mut self, groups: &Narrow) {
+        let before = self.warp_epoch;
+        self.warp_epoch += 1;
+        if self.mask == self.live && lanes(self.live).all(|lane| groups[lane] == self.live) {
+            self.parted = None;
+            return;
+        }
+        let mut known = self.parted.take().unwrap_or_else(|| Box::new([[before; WARP]; WARP]));
+        let old = known.clone();
+        for lane in lanes(self.mask) {
+            for other in 0..WARP {
+                let by_others = lanes(groups[lane]).map(|member| old[member][other]).max();
+                let own = if groups[lane] >> other & 1 != 0 { self.warp_epoch } else { 0 };
+                known[lane][other] = by_others.unwrap_or(0).max(own).max(old[lane][other]);
+            }
+        }
+        self.parted = Some(known);
+    }
+
+    /// A thread about to touch a cell: one of no barrier between where a barrier did not order it with the last accesses.
+    pub(crate) fn ordered(&self, who: Accessor, cell: Cell, thread: u16) -> Accessor {
+        let Some(known) = &self.parted else { return who };
+        let Some(epoch) = cell.warp_epoch_of(who, thread) else { return who };
+        let [lane, other] = [thread, cell.other().1].map(|thread| usize::from(thread) % WARP);
+        if lane == other || epoch < known[lane][other] {
+            who
+        } else {
+            Accessor { warp_epoch: epoch, ..who }
         }
     }
 

@@ -5,7 +5,7 @@ use crate::machine::atomics::changed;
 use crate::machine::execute::Executor;
 use crate::machine::fault::Fault;
 use crate::machine::memory::{CellAccess, POISON, Target};
-use crate::machine::warp::{AccessKind, lanes};
+use crate::machine::warp::{AccessKind, Narrow, lanes};
 use crate::typed_ast::{Atomic, Shuffle, Vote};
 use crate::types::Scalar;
 
@@ -40,20 +40,36 @@ impl Executor<'_> {
         self.put_values(into, ty, &values);
     }
 
-    /// The mask that lanes gave, which must name exactly the lanes that are here.
-    fn check_mask(&mut self, mask: Reg) {
-        let here = self.warp.mask;
-        let masks = self.narrow(mask);
-        for lane in lanes(here) {
-            // A mask may name lanes that do not exist or have ended: the barrier does not wait for them.
-            let named = masks[lane] & self.warp.live;
-            if named != here {
-                self.find(Fault::LostLane, lane, || {
-                    format!("the mask names lanes {named:#010x} of those that live, and {here:#010x} are here")
-                });
-                return;
-            }
+    /// The lanes that each running lane acts together with, by the mask that it gave: a mask names the lane itself, and
+    /// lanes that come here with the same mask. One that does not is a fault.
+    fn groups(&mut self, mask: Option<Reg>) -> Narrow {
+        let (here, live) = (self.warp.mask, self.warp.live);
+        let masks = mask.map_or([u32::MAX; WARP], |mask| self.narrow(mask));
+        // A mask may name lanes that do not exist or have ended: the barrier does not wait for them.
+        let named = masks.map(|mask| mask & live);
+        if lanes(here).all(|lane| named[lane] == here) {
+            return [here; WARP];
         }
+        let partners = |lane: &usize| {
+            let same = |other: &usize| named[*other] == named[*lane];
+            lanes(here & named[*lane]).filter(same).fold(0, |group, other| group | 1 << other)
+        };
+        let groups = std::array::from_fn(|lane| partners(&lane));
+        let wrong = |lane: &usize| named[*lane] >> lane & 1 == 0 || groups[*lane] != named[*lane];
+        if let Some(lane) = lanes(here).find(wrong) {
+            let mask = masks[lane];
+            self.find(Fault::LostLane, lane, || {
+                let missing = named[lane] & !groups[lane];
+                if named[lane] >> lane & 1 == 0 {
+                    format!("lane {lane} comes here, and its mask {mask:#010x} does not name it")
+                } else if missing & here == 0 {
+                    format!("the mask {mask:#010x} names lanes {missing:#010x}, which live and do not come here")
+                } else {
+                    format!("the mask {mask:#010x} names lanes {missing:#010x}, whose masks differ from it")
+                }
+            });
+        }
+        groups
     }
 
     pub(super) fn shuffle(
@@ -64,7 +80,7 @@ impl Executor<'_> {
         [mask, value, lane]: [Reg; 3],
         width: Option<Reg>,
     ) {
-        self.check_mask(mask);
+        let groups = self.groups(Some(mask));
         let here = self.warp.mask;
         let which = self.narrow(lane);
         let widths = width.map_or([32; WARP], |width| self.narrow(width));
@@ -95,9 +111,11 @@ impl Executor<'_> {
                 }
             };
             let asked = if inside { asked } else { own };
-            if here >> asked & 1 == 0 {
+            if asked != own && groups[own] >> asked & 1 == 0 {
+                let is_here = here >> asked & 1 != 0;
+                let why = if is_here { "not named with it in one mask" } else { "not here" };
                 self.find(Fault::LostLane, own, || {
-                    format!("takes its value from lane {asked}, which is not here")
+                    format!("takes its value from lane {asked}, which is {why}")
                 });
             }
             from[own] = asked;
@@ -107,30 +125,19 @@ impl Executor<'_> {
     }
 
     pub(super) fn vote(&mut self, vote: Vote, into: Reg, mask: Reg, value: Reg) {
-        self.check_mask(mask);
-        let here = self.warp.mask;
-        let yes = self.truth(value) & here;
-        let result = match vote {
-            Vote::Ballot => yes,
-            Vote::Any => u32::from(yes != 0),
-            Vote::All => u32::from(yes == here),
-        };
-        self.put(into, &[result; WARP]);
+        let groups = self.groups(Some(mask));
+        let yes = self.truth(value) & self.warp.mask;
+        let result = groups.map(|group| match vote {
+            Vote::Ballot => yes & group,
+            Vote::Any => u32::from(yes & group != 0),
+            Vote::All => u32::from(yes & group == group),
+        });
+        self.put(into, &result);
     }
 
     pub(super) fn warp_barrier(&mut self, mask: Option<Reg>) {
-        match mask {
-            Some(mask) => self.check_mask(mask),
-            None if self.warp.mask != self.warp.live => {
-                let (here, live) = (self.warp.mask.count_ones(), self.warp.live.count_ones());
-                let lane = self.warp.mask.trailing_zeros() as usize;
-                self.find(Fault::LostLane, lane, || {
-                    format!("{here} of {live} live lanes reach this __syncwarp")
-                });
-            }
-            None => {}
-        }
-        self.warp.warp_epoch += 1;
+        let groups = self.groups(mask);
+        self.warp.synchronize(&groups);
         self.who.warp_epoch = self.warp.warp_epoch;
     }
 }

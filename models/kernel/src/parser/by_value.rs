@@ -71,7 +71,7 @@ pub(super) fn written_out(mut tokens: Vec<Lexeme>) -> Vec<Lexeme> {
     numbers_written_out(tokens)
 }
 
-/// The structures outside of functions whose fields are plain declarations.
+/// The structures outside of functions with plain declarations as fields.
 fn shapes(tokens: &[Lexeme]) -> Shapes {
     let mut shapes = Shapes::default();
     let mut at = 0;

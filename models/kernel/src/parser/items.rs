@@ -249,7 +249,11 @@ fn declared(tokens: &[Lexeme], range: Range<usize>) -> Vec<String> {
             continue;
         }
         let next = mark(tokens, at + 1);
-        if matches!(next, "=" | "[" | ";" | "," | "{" | ":" | "}") && !word(tokens, at).is_empty() {
+        // `template <> struct S<float> { .. };` says what S is.
+        let is_special =
+            next == "<" && at > 0 && matches!(word(tokens, at - 1), "struct" | "class");
+        let is_name = matches!(next, "=" | "[" | ";" | "," | "{" | ":" | "}") || is_special;
+        if is_name && !word(tokens, at).is_empty() {
             names.push(word(tokens, at).to_owned());
         }
         at = match mark(tokens, at) {

@@ -13,10 +13,10 @@ const MOST_USES: usize = 64;
 /// Tokens that an argument of a template may have.
 const LONGEST: usize = 16;
 
-struct Param {
-    name: String,
-    is_type: bool,
-    default: Option<Vec<Lexeme>>,
+pub(super) struct Param {
+    pub(super) name: String,
+    pub(super) is_type: bool,
+    pub(super) default: Option<Vec<Lexeme>>,
 }
 
 /// The tokens of a kernel, without its template head.
@@ -73,14 +73,14 @@ pub(super) fn instantiated(
     Ok(substituted(&tokens[head..end], &bound))
 }
 
-fn bracketed(argument: Vec<Lexeme>) -> Vec<Lexeme> {
+pub(super) fn bracketed(argument: Vec<Lexeme>) -> Vec<Lexeme> {
     let place = argument.first().map(|one| one.place).unwrap_or_default();
     let mark = |mark| Lexeme { token: Token::Mark(mark), place };
     std::iter::once(mark("(")).chain(argument).chain([mark(")")]).collect()
 }
 
 /// The tokens with names replaced by what they are bound to, at the places of the names.
-fn substituted(tokens: &[Lexeme], bound: &BTreeMap<String, Vec<Lexeme>>) -> Vec<Lexeme> {
+pub(super) fn substituted(tokens: &[Lexeme], bound: &BTreeMap<String, Vec<Lexeme>>) -> Vec<Lexeme> {
     let mut out = Vec::with_capacity(tokens.len());
     for (at, lexeme) in tokens.iter().enumerate() {
         let is_member = at > 0 && matches!(mark(tokens, at - 1), "." | "->");
@@ -111,7 +111,7 @@ fn arguments(tokens: &[Lexeme], open: usize) -> Option<Vec<Vec<Lexeme>>> {
 }
 
 /// What stands between commas.
-fn parts(tokens: &[Lexeme], range: Range<usize>) -> Vec<Vec<Lexeme>> {
+pub(super) fn parts(tokens: &[Lexeme], range: Range<usize>) -> Vec<Vec<Lexeme>> {
     let mut parts = vec![Vec::new()];
     let mut depth = 0_usize;
     for at in range {
@@ -132,7 +132,7 @@ fn parts(tokens: &[Lexeme], range: Range<usize>) -> Vec<Vec<Lexeme>> {
     parts
 }
 
-fn params(tokens: &[Lexeme], range: Range<usize>) -> Vec<Param> {
+pub(super) fn params(tokens: &[Lexeme], range: Range<usize>) -> Vec<Param> {
     let param = |part: Vec<Lexeme>| {
         let equals = (0..part.len()).find(|at| mark(&part, *at) == "=");
         let head = equals.unwrap_or(part.len());

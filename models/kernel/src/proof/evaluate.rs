@@ -103,6 +103,14 @@ impl Executor<'_> {
                 let (a, b) = (self.evaluate(state, left)?, self.evaluate(state, right)?);
                 self.arithmetic(state, *operation, a, b, expr.ty)
             }
+            Kind::Row(begin, index, bound) => {
+                let begin = self.evaluate(state, begin)?;
+                let by = self.evaluate(state, index)?;
+                let inside = self.canonical(state, by.clone(), index.ty);
+                let row = Value::Address(Array::Row(bound.numbers() as i64), inside);
+                self.touch(state, &row, Touch::Read, place)?;
+                self.arithmetic(state, Operation::Add, begin, by, expr.ty)
+            }
             Kind::Compare(comparison, left, right) => {
                 let (a, b) = (self.evaluate(state, left)?, self.evaluate(state, right)?);
                 Value::Truth(self.compared(state, *comparison, a, b, left.ty))

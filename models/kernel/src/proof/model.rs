@@ -181,15 +181,18 @@ impl Model {
             Array::Local(function, index) => {
                 Some(of(program.functions[function].variables[index].ty))
             }
+            Array::Row(numbers) => Some(Polynomial::constant(numbers)),
         }
     }
 
-    pub(super) fn array_name(program: &Program, array: Array) -> &str {
-        match array {
+    pub(super) fn array_name(program: &Program, array: Array) -> String {
+        let name = match array {
             Array::Global(parameter) => &program.params[parameter].name,
             Array::Shared(index) => &program.shared[index].name,
             Array::Local(function, index) => &program.functions[function].variables[index].name,
-        }
+            Array::Row(_) => return "its row".to_owned(),
+        };
+        format!("'{name}'")
     }
 }
 

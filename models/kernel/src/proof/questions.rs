@@ -21,7 +21,7 @@ impl Questions<'_> {
     pub(super) fn open(&self, sites: &[Site]) -> Option<Reason> {
         let dynamic = |site: &&Site| match site.array {
             Array::Shared(index) => self.program.shared[index].bytes == 0,
-            Array::Global(_) | Array::Local(..) => false,
+            Array::Global(_) | Array::Local(..) | Array::Row(_) => false,
         };
         let arrays: BTreeSet<Array> = sites.iter().filter(dynamic).map(|site| site.array).collect();
         if arrays.len() > 1
@@ -43,7 +43,7 @@ impl Questions<'_> {
         let name = Model::array_name(self.program, site.array);
         let reason = |sentence: String| Some(Reason { place: site.place, sentence });
         let Some(length) = self.model.length(self.program, site.array) else {
-            return reason(format!("how long '{name}' is was not said by a formula"));
+            return reason(format!("how long {name} is was not said by a formula"));
         };
         let zero = Polynomial::default();
         let never = |wrong: Formula, bound: &Polynomial| {
@@ -55,10 +55,10 @@ impl Questions<'_> {
         if !self.symbols.is_plainly_natural(&site.index)
             && !never(Formula::less(&site.index, &zero), &zero)
         {
-            return reason(format!("an index below 0 of '{name}' is not excluded"));
+            return reason(format!("an index below 0 of {name} is not excluded"));
         }
         if !never(Formula::at_most(&length, &site.index), &length) {
-            return reason(format!("an index past the end of '{name}' is not excluded"));
+            return reason(format!("an index past the end of {name} is not excluded"));
         }
         None
     }
@@ -74,13 +74,13 @@ impl Questions<'_> {
         let scopes: &[Scope] = match one.array {
             Array::Global(_) => &[Scope::Block, Scope::Launch],
             Array::Shared(_) => &[Scope::Block],
-            Array::Local(..) => &[],
+            Array::Local(..) | Array::Row(_) => &[],
         };
         let excluded = scopes.iter().all(|shared| self.never_meet(one, other, *shared));
         (!excluded).then(|| Reason {
             place: one.place,
             sentence: format!(
-                "a race with line {}, column {} on '{}' is not excluded",
+                "a race with line {}, column {} on {} is not excluded",
                 other.place.line,
                 other.place.column,
                 Model::array_name(self.program, one.array)

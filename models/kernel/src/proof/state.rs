@@ -44,6 +44,8 @@ pub(super) enum Array {
     Shared(Index),
     /// By the function and its variable: every thread has its own.
     Local(Index, Index),
+    /// A row of this length, in numbers: the bound of an index into it.
+    Row(i64),
 }
 
 /// A value as far as indices and conditions may depend on it.

@@ -68,7 +68,7 @@ fn vector_addition_and_its_mistakes() {
         assert!(first.sentence.contains("element 10 of A, which has 10"), "{}", first.sentence);
         let local = example("vector-add-local-index", line(8), [4, 1, 1], Some([2, 1, 1]), order);
         assert_eq!((local.unwritten, local.overwritten, local.mismatches.len()), (4, 4, 4));
-        assert_eq!(local.machine.findings().count(Fault::Race), 4);
+        assert_eq!(local.machine.findings().count(Fault::EqualWrites), 4);
     }
     let stride =
         example("grid-stride", line(1000), [64, 1, 1], Some([3, 1, 1]), Schedule::RoundRobin);

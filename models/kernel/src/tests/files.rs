@@ -82,3 +82,30 @@ fn classes_and_functors_draw_a_sphere() {
     (launch.block_dim, launch.grid_dim) = ([8, 8, 1], [3, 2, 1]);
     assert_eq!(of_file(include_str!("spheres.cu"), launch, &given, "image"), want);
 }
+
+#[test]
+fn a_structure_of_the_kernels_own_type_is_shared_memory() {
+    let text = "template <class T> struct SharedMemory {
+  __device__ inline operator T *() { extern __shared__ int __smem[]; return (T *)__smem; }
+};
+template <> struct SharedMemory<double> {
+  __device__ inline operator double *() { extern __shared__ double __smem_d[]; return (double *)__smem_d; }
+};
+template <class T, unsigned N> struct Pair { T values[N]; };
+template <class T> __global__ void total(const T *in, T *out) {
+  T *s = SharedMemory<T>();
+  Pair<T, 2> own;
+  for (int i = 0; i < 2; i++) own.values[i] = in[2 * threadIdx.x + i];
+  s[threadIdx.x] = own.values[0] + own.values[1];
+  __syncthreads();
+  if (threadIdx.x == 0) for (unsigned i = 1; i < blockDim.x; i++) s[0] += s[i];
+  if (threadIdx.x == 0) out[0] = s[0];
+}
+int main() { total<float><<<1, 32, 128>>>(in, out); }
+";
+    let input = Argument::Buffer(Values::Float((0..64).map(|i| i as f32).collect()));
+    let mut launch = Launch::line(1, 32);
+    launch.dynamic_shared = 128;
+    let given = [("in", input), ("out", poison(1))];
+    assert_eq!(of_file(text, launch, &given, "out"), [2016.0]);
+}

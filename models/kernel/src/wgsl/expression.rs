@@ -85,14 +85,9 @@ impl Writer<'_, '_> {
             }
             Kind::Not(of) => Ok(self.value(of)?.negated()),
             Kind::Arithmetic(operation, left, right) => {
-                type_name(scalar(expr), place)?;
-                if let Some(folded) = self.folded(*operation, left, right, expr) {
-                    return folded;
-                }
-                let by = scalar(right);
-                let [left, right] = self.pair(left, right)?;
-                Ok(arithmetic(*operation, &left, &right, by))
+                self.arithmetic(*operation, left, right, expr)
             }
+            Kind::Row(left, right, _) => self.arithmetic(Operation::Add, left, right, expr),
             Kind::Compare(comparison, left, right) => self.compare(*comparison, left, right, place),
             Kind::And(left, right) => self.shortcut(left, right, "&&"),
             Kind::Or(left, right) => self.shortcut(left, right, "||"),
@@ -286,6 +281,23 @@ impl Writer<'_, '_> {
         } else {
             Fragment::atom(bits)
         })
+    }
+
+    fn arithmetic(
+        &mut self,
+        operation: Operation,
+        left: &Expr,
+        right: &Expr,
+        expr: &Expr,
+    ) -> Translated<Fragment> {
+        let scalar = |of: &Expr| of.ty.scalar().unwrap_or(Scalar::Int);
+        type_name(scalar(expr), expr.place)?;
+        if let Some(folded) = self.folded(operation, left, right, expr) {
+            return folded;
+        }
+        let by = scalar(right);
+        let [left, right] = self.pair(left, right)?;
+        Ok(arithmetic(operation, &left, &right, by))
     }
 
     /// A result that is known: WGSL refuses constants that overflow or divide by zero, where C goes on.
