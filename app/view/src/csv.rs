@@ -28,7 +28,11 @@ impl Lines {
         self.text.push_str("\r\n");
     }
 
+    /// A cell that begins as a formula does, and is no number, has an apostrophe before it: spreadsheets take it as text.
     fn cell(&mut self, cell: &str) {
+        let is_formula = cell.starts_with(['=', '+', '-', '@']) && cell.parse::<f64>().is_err();
+        let text = format!("'{cell}");
+        let cell = if is_formula { &text } else { cell };
         if cell.contains([',', '"', '\r', '\n']) {
             self.text.push_str(&format!("\"{}\"", cell.replace('"', "\"\"")));
         } else {

@@ -1,5 +1,8 @@
-//! Runs that came before the one on the screen, kept to be put behind its curves.
+//! Runs that came before the one on the screen, kept to be put behind its curves and next to the counts of a kernel.
 
+use std::sync::Arc;
+
+use mlsys_lab::frame::kernel::Recipe;
 use mlsys_lab::report::RunData;
 use mlsys_lab::value::Value;
 
@@ -39,6 +42,17 @@ impl Earlier {
         };
     }
 
+    /// What is kept of a run that launched a kernel: its pictures of the launch, unless the newest kept run has the same.
+    pub fn of_launch(data: &RunData, kept: &[Self]) -> Option<RunData> {
+        let launch = launch(data)?;
+        if kept.first().and_then(|run| self::launch(&run.data)) == Some(launch) {
+            return None;
+        }
+        let kernels = data.frames.iter().filter(|(_, (_, frame))| frame.kernel().is_some());
+        let frames = kernels.map(|(panel, frame)| (Arc::clone(panel), frame.clone())).collect();
+        Some(RunData { frames, ..RunData::default() })
+    }
+
     fn points(&self) -> usize {
         let series = self.data.series.values();
         series.map(|series| series.points().len()).sum()
@@ -54,6 +68,18 @@ pub fn keep(kept: &mut Vec<Earlier>, run: Earlier) {
     });
     let count = 1 + fitting.count();
     kept.truncate(count.min(MOST));
+}
+
+fn launch(data: &RunData) -> Option<&Recipe> {
+    data.frames.values().find_map(|(_, frame)| Some(&frame.kernel()?.recipe))
+}
+
+/// The runs that a picture of these data is compared with: a launch not with itself, which it follows where it was only
+/// run again.
+pub fn before<'a>(kept: &'a [Earlier], now: &RunData) -> &'a [Earlier] {
+    let Some(now) = launch(now) else { return kept };
+    let same = kept.iter().take_while(|run| launch(&run.data) == Some(now)).count();
+    &kept[same..]
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,6 +111,8 @@ impl Overlay {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mlsys_lab::frame::Frame;
+    use mlsys_lab::frame::kernel::{Kernel, View, Whole};
     use mlsys_lab::report::{Change, Report, Series};
 
     fn values(rate: f64, width: i64) -> Vec<(String, Value)> {
@@ -128,5 +156,30 @@ mod tests {
         assert_eq!(kept.len(), 6);
         keep(&mut kept, run(12, 1));
         assert_eq!(kept.len(), 2, "two of four million are too many");
+    }
+
+    #[test]
+    fn a_launch_is_compared_with_another_and_kept_once() {
+        let launched = |source: &str| {
+            let recipe = Recipe { source: source.to_owned(), ..Recipe::default() };
+            let kernel = Kernel { view: View::Source, recipe, whole: Whole::default() };
+            let mut data = RunData::default();
+            data.frames.insert("source".into(), (0, Frame::Kernel(Box::new(kernel))));
+            data.frames.insert("note".into(), (0, Frame::Text(String::new())));
+            data
+        };
+        let mut kept = Vec::new();
+        for source in ["a", "a", "b", "b"] {
+            if let Some(data) = Earlier::of_launch(&launched(source), &kept) {
+                assert_eq!(data.frames.len(), 1, "its pictures of the launch alone");
+                keep(&mut kept, Earlier::new(source.to_owned(), Vec::new(), data));
+            }
+        }
+        let names =
+            |now| before(&kept, &launched(now)).iter().map(|run| run.name.clone()).collect();
+        let found: [Vec<String>; 2] = ["b", "c"].map(names);
+        assert_eq!(found, [vec!["a"], vec!["b", "a"]]);
+        assert!(Earlier::of_launch(&RunData::default(), &kept).is_none());
+        assert_eq!(before(&kept, &RunData::default()).len(), 2);
     }
 }

@@ -128,7 +128,7 @@ impl Page {
         let size = (wide.min(MOST.0), high.clamp(1, MOST.1));
         let mut canvas = Canvas::vector(size, Vector::new(&look.theme));
         let area = Rect::new(0, 0, size.0, size.1);
-        let at = At { view: &sheet.view, focus: Focus::Aside, walk: None };
+        let at = At { view: &sheet.view, focus: Focus::Aside, walk: None, past: None };
         draw_frame(area, &mut canvas, &sheet.frame, at, look);
         self.hold(canvas, size);
         self.lines(&sheet.below);

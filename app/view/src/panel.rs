@@ -29,7 +29,7 @@ use crate::glyphs::Glyphs;
 pub use crate::panel::line::{extent, is_smoothed, step_after, step_before};
 use crate::panel::picture::kernel::KernelDebugger;
 pub use crate::panel::picture::kernel::Spot;
-use crate::panel::picture::{At, kernel};
+use crate::panel::picture::{At, Past, kernel};
 pub use crate::panel::view::{Extent, FrameView, Inspect, Smoothing, Tint, View, Way, Window};
 pub use crate::panel::words::words;
 pub use crate::quantity::quantity;
@@ -114,6 +114,15 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// The panel's picture of the newest earlier run; of a kernel, which all its panels show, any of them.
+    fn past(&self) -> Option<Past<'a>> {
+        let run = self.earlier.first()?;
+        let own = run.data.frames.get(self.panel.name.as_str());
+        let (_, frame) =
+            own.or_else(|| run.data.frames.values().find(|(_, f)| f.kernel().is_some()))?;
+        Some(Past { label: &run.label, frame })
+    }
+
     fn unit(&self, metric: &str) -> Option<&str> {
         metrics::unit(self.schema, metric)
     }
@@ -139,7 +148,12 @@ fn draw(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Look) {
     }
     let drawn = match scene.frame(&look.glyphs) {
         Some(frame) => {
-            let at = At { view: &scene.view.frame, focus: scene.focus, walk: scene.walk };
+            let at = At {
+                view: &scene.view.frame,
+                focus: scene.focus,
+                walk: scene.walk,
+                past: scene.past(),
+            };
             draw_frame(body, canvas, &frame, at, look);
             true
         }

@@ -55,7 +55,7 @@ impl<'a> Pen<'a> {
     }
 
     /// Writes so that the text ends before a column; in a vector graphic about an exact height.
-    pub(crate) fn beside(&mut self, right: u16, y: u16, exact: f64, text: &str, style: Style) {
+    pub(crate) fn ending_at(&mut self, right: u16, y: u16, exact: f64, text: &str, style: Style) {
         let room = right.saturating_sub(self.area.x);
         let x = right.saturating_sub(width(text).min(room));
         let held = TextPlace { x: right.into(), y: Some(exact), anchor: Anchor::End };

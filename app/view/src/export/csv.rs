@@ -30,7 +30,7 @@ pub fn csv(scene: &Scene<'_>) -> Result<String, Nothing> {
                 scene.frame(&Glyphs::new(GlyphSet::Unicode)).ok_or_else(|| nothing(scene))?;
             match frame.kernel() {
                 Some(kernel) => {
-                    picture::drawn(&kernel::picture(kernel, scene.walk)).values(&mut lines)
+                    picture::drawn(&kernel::picture(kernel, scene.walk, None)).values(&mut lines)
                 }
                 None => picture::drawn(frame.as_ref()).values(&mut lines),
             }

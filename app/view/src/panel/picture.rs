@@ -71,6 +71,15 @@ pub(crate) struct At<'a> {
     pub(crate) focus: Focus,
     /// Where the lab's kernel has been stepped to.
     pub(crate) walk: Option<&'a KernelDebugger>,
+    pub(crate) past: Option<Past<'a>>,
+}
+
+/// A picture of an earlier run that the present one is compared with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Past<'a> {
+    /// Which run it was.
+    pub(crate) label: &'a str,
+    pub(crate) frame: &'a Frame,
 }
 
 pub(crate) trait Picture {

@@ -136,7 +136,7 @@ pub(super) fn left_ticks(
         }
         taken = Some(y);
         let exact = f64::from(plot.y) + (1.0 - share) * f64::from(plot.height);
-        pen.beside(left, y, exact, label, look.theme.dim);
+        pen.ending_at(left, y, exact, label, look.theme.dim);
         pen.end_of_bar(left, y, look.glyphs.tick_left, look.theme.border);
         pen.level(plot.x..plot.right(), exact, look.theme.border);
     }

@@ -60,7 +60,7 @@ fn draw_frame(
     look: &Look,
 ) {
     Canvas::over(buf, |canvas| {
-        super::draw_frame(area, canvas, frame, At { view, focus, walk: None }, look)
+        super::draw_frame(area, canvas, frame, At { view, focus, walk: None, past: None }, look)
     });
 }
 

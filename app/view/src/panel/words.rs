@@ -15,7 +15,7 @@ pub fn words(scene: &Scene<'_>) -> String {
     let name = &scene.panel.name;
     let words = scene.frame(&glyphs).map(|frame| {
         let words = match frame.kernel() {
-            Some(kernel) => kernel::words(kernel, scene.walk),
+            Some(kernel) => kernel::words(kernel, scene.walk, scene.past()),
             None => frame_words(&frame, &scene.view.frame, &glyphs),
         };
         let sent = scene.data.frames.get(name.as_str());

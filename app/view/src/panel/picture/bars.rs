@@ -129,10 +129,10 @@ impl Picture for Bars {
         // Lengths come first: next to remarks they would have no room. A marked bar tells its remark.
         let crowded = labels + values + remarks + 4 + SHORTEST > area.width;
         let remarks = if crowded { 0 } else { remarks };
-        let beside = if remarks > 0 { remarks + 2 } else { 0 };
+        let remark_columns = if remarks > 0 { remarks + 2 } else { 0 };
         let track = Rect {
             x: area.x + labels + 1,
-            width: area.width.saturating_sub(labels + values + beside + 2),
+            width: area.width.saturating_sub(labels + values + remark_columns + 2),
             ..area
         };
         let axis = axis(self);
@@ -157,7 +157,7 @@ impl Picture for Bars {
                 None => look.theme.bad,
             };
             let text = pen::cut(text, values, look.glyphs.ellipsis);
-            pen.ending(area.right() - beside, y, &text, style);
+            pen.ending(area.right() - remark_columns, y, &text, style);
             pen.within(area.right() - remarks, y, remarks, &bar.remark, look.theme.dim);
             y += pitch;
         }

@@ -184,7 +184,7 @@ mod tests {
         let look = Look { theme, glyphs: Glyphs::new(GlyphSet::Ascii) };
         let mut buf = Buffer::empty(area);
         let view = FrameView::default();
-        let at = At { view: &view, focus: Focus::Aside, walk: None };
+        let at = At { view: &view, focus: Focus::Aside, walk: None, past: None };
         Canvas::over(&mut buf, |canvas| Picture::draw(&plot(), area, canvas, at, &look));
         let row: String = buf.content[..50].iter().map(|cell| cell.symbol()).collect();
         assert_eq!(row.trim_end(), "layer1 --===|==---                              o");

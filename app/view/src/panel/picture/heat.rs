@@ -1,5 +1,7 @@
 //! A field of numbers over the plane, with points on it.
 
+mod names;
+
 use mlsys_lab::frame::HeatMap;
 use mlsys_lab::value::{number, significant};
 use ratatui::layout::Rect;
@@ -25,12 +27,12 @@ pub(crate) fn draw(
 ) {
     let (items, scale) = (classes(map, canvas, look), area.height >= 5 && area.width >= 16);
     let rows = if area.height >= 7 { legend::rows(&items, area.width, 1) } else { 0 };
-    // The legend stands beside its scale, or below it.
+    // The legend stands right of its scale, or below it.
     let is_long = scale_width(area.width, map) + pen::width(&map.legend) > area.width;
     let lines = if is_long { text::rows(&map.legend, area.width) } else { 0 };
     let lines = lines.min(area.height / 3);
     let below = rows + (1 + lines) * u16::from(scale);
-    let names = names_width(area, map);
+    let names = names::width(area, map);
     let room = Rect {
         x: area.x + names,
         y: area.y + names.min(1),
@@ -55,7 +57,7 @@ pub(crate) fn draw(
         }
     }
     if names > 0 {
-        self::names(canvas, plot, map, names, look);
+        names::draw(canvas, plot, map, names, look);
     }
     points(canvas, plot, map, look);
     if let Some(mark) = mark {
@@ -63,8 +65,8 @@ pub(crate) fn draw(
     }
     if scale {
         let y = plot.bottom();
-        let beside = if is_long { "" } else { map.legend.as_str() };
-        self::scale(Rect { y, height: 1, ..area }, canvas, map, beside, look);
+        let right = if is_long { "" } else { map.legend.as_str() };
+        self::scale(Rect { y, height: 1, ..area }, canvas, map, right, look);
         let mut pen = Pen::new(area, canvas, &look.glyphs);
         for (line, y) in text::wrap(&map.legend, area.width).iter().zip(y + 1..y + 1 + lines) {
             pen.text(area.x, y, line.trim_end(), look.theme.text);
@@ -85,40 +87,6 @@ fn proportioned(area: Rect, map: &HeatMap) -> Rect {
         (f64::from(width) / ratio).round().clamp(1.0, f64::from(area.height.max(1))) as u16;
     let x = area.x + (area.width - width) / 2;
     Rect { x, width, height: height.min(area.height), ..area }
-}
-
-/// Columns for the names of a matrix's rows; 0 if it has none, or there is no room for them.
-fn names_width(area: Rect, map: &HeatMap) -> u16 {
-    if !matrix::is_matrix(map) || area.width < 6 || area.height < 4 {
-        return 0;
-    }
-    let visible = map.row_labels.iter().take(map.rows.min(usize::from(area.height) * 2));
-    pen::widest(visible).clamp(1, area.width / 4)
-}
-
-/// The names of rows and columns that are too many for a place each: of those that share a place, the first.
-fn names(canvas: &mut Canvas, plot: Rect, map: &HeatMap, wide: u16, look: &Look) {
-    let place = |at: usize, of: usize, size: u16| cell_at((at as f64 + 0.5) / of as f64, size);
-    let area =
-        Rect { x: plot.x - wide, y: plot.y - 1, width: plot.width + wide, height: plot.height + 1 };
-    let mut pen = Pen::new(area, canvas, &look.glyphs);
-    let mut free = plot.x;
-    for (column, name) in map.column_labels.iter().enumerate().take(map.columns) {
-        let x = plot.x + place(column, map.columns, plot.width);
-        if x >= free && x < plot.right() {
-            let each = (usize::from(plot.width) / map.columns).max(1);
-            let name = pen::cut(name, pen::cells(each), "");
-            free = pen.text(x, plot.y - 1, &name, look.theme.dim).max(x + 1);
-        }
-    }
-    let mut free = plot.y;
-    for (row, name) in map.row_labels.iter().enumerate().take(map.rows) {
-        let y = plot.y + place(row, map.rows, plot.height);
-        if y >= free && y < plot.bottom() {
-            pen.ending(plot.x, y, &pen::cut(name, wide, ""), look.theme.dim);
-            free = y + 1;
-        }
-    }
 }
 
 fn is_empty(map: &HeatMap) -> bool {

@@ -1,12 +1,14 @@
 //! A kernel's launch in the debugger: its source, its blocks, the lanes of a warp, its memory. All pictures share one position.
 
 mod accesses;
+mod before;
 mod buffers;
 mod debugger;
 mod divergence;
 mod grid;
 mod lanes;
 mod memory;
+mod rows;
 mod source;
 mod state;
 mod thread;
@@ -19,7 +21,7 @@ use mlsys_lab::frame::{Frame, Milestone, Table, Timeline};
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
-use super::{At, Picture, Sheet, cells};
+use super::{At, Past, Picture, Sheet, cells};
 use crate::canvas::{Canvas, Pen};
 use crate::csv::Lines;
 use crate::glyphs::{GlyphSet, Glyphs};
@@ -28,6 +30,7 @@ use crate::panel::view::{FrameView, Mark, Stretch, Way};
 use crate::panel::{Focus, draw_frame};
 use crate::text;
 use crate::theme::Look;
+use before::Before;
 pub use debugger::{KernelDebugger, Play, Thread};
 use state::LaneState;
 pub use thread::{status, thread_details};
@@ -73,13 +76,19 @@ pub(crate) fn spot_at(
 }
 
 /// The position and the rows of a picture, in words.
-pub(crate) fn words(kernel: &Kernel, debugger: Option<&KernelDebugger>) -> String {
+pub(crate) fn words(
+    kernel: &Kernel,
+    debugger: Option<&KernelDebugger>,
+    past: Option<Past<'_>>,
+) -> String {
     const MOST: usize = 64;
     let mut lines: Vec<String> = debugger.map_or(Vec::new(), status);
     if let (View::Lanes, Some(debugger)) = (kernel.view, debugger) {
         lines.extend(thread_details(debugger).into_iter().map(|(_, text)| text));
     }
-    let frame = picture(kernel, debugger);
+    let before = Before::of(past, kernel);
+    lines.extend(before.iter().flat_map(|before| before.sentences(kernel.view)));
+    let frame = picture(kernel, debugger, before.as_ref());
     let Frame::Table(table) = &frame else {
         let glyphs = Glyphs::new(GlyphSet::Ascii);
         lines.push(super::drawn(&frame).words(&FrameView::default(), &glyphs));
@@ -99,23 +108,29 @@ pub(crate) fn words(kernel: &Kernel, debugger: Option<&KernelDebugger>) -> Strin
 }
 
 /// A picture of a launch at the position, as files and words have it.
-pub(crate) fn picture(kernel: &Kernel, debugger: Option<&KernelDebugger>) -> Frame {
+pub(crate) fn picture(
+    kernel: &Kernel,
+    debugger: Option<&KernelDebugger>,
+    before: Option<&Before<'_>>,
+) -> Frame {
     let debugger = &debugger_of(kernel, debugger);
     match kernel.view {
         View::Source => Frame::Table(source::table(kernel, debugger)),
         View::Grid => Frame::Table(grid::table(debugger)),
         View::Lanes => Frame::Table(lanes::table(debugger)),
         View::Memory => Frame::Cells(memory::memory(debugger, memory::PAGE).0),
-        View::Sectors => accesses::sectors(debugger),
-        View::Banks => accesses::banks(debugger),
-        View::Timeline => Frame::Timeline(order(kernel, debugger)),
-        View::Divergence => Frame::Cells(divergence::raster(kernel, debugger, memory::PAGE).0),
+        View::Sectors => accesses::sectors(debugger, before),
+        View::Banks => accesses::banks(debugger, before),
+        View::Timeline => Frame::Timeline(order(kernel, debugger, before)),
+        View::Divergence => {
+            Frame::Cells(divergence::raster(kernel, debugger, before, memory::PAGE).0)
+        }
         View::Problems => Frame::Table(problems(kernel)),
     }
 }
 
 /// The instructions in their order by warp, with a line at the position.
-fn order(kernel: &Kernel, debugger: &KernelDebugger) -> Timeline {
+fn order(kernel: &Kernel, debugger: &KernelDebugger, before: Option<&Before<'_>>) -> Timeline {
     let mut timeline = kernel.whole.order.clone();
     let clock = debugger.clock();
     let label = debugger.last().map(|step| {
@@ -126,6 +141,10 @@ fn order(kernel: &Kernel, debugger: &KernelDebugger) -> Timeline {
         at: clock as f64,
         label: label.unwrap_or_else(|| "before the first step".to_owned()),
     });
+    timeline.marks.extend(before.map(|before| Milestone {
+        at: before.then.whole.steps as f64,
+        label: format!("end of {}", before.label),
+    }));
     timeline
 }
 
@@ -208,27 +227,32 @@ fn write_lines(area: Rect, canvas: &mut Canvas, lines: &[(String, Style)], look:
 impl Picture for Kernel {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         let debugger = &debugger_of(self, at.walk);
+        let before = Before::of(at.past, self);
+        let before = before.as_ref();
         let mut view = FrameView::default();
         let frame = match self.view {
-            View::Source => return source::draw(area, canvas, self, debugger, look),
+            View::Source => return source::draw(area, canvas, (self, before), debugger, look),
             View::Grid => return grid::draw(area, canvas, debugger, look),
             View::Lanes => return lanes::draw(area, canvas, debugger, look),
             View::Memory | View::Divergence => {
                 let room = (usize::from(area.width), usize::from(area.height));
                 let (memory, mark) = if self.view == View::Divergence {
-                    divergence::raster(self, debugger, room)
+                    divergence::raster(self, debugger, before, room)
                 } else {
-                    memory::memory(debugger, room)
+                    let (mut cells, mark) = memory::memory(debugger, room);
+                    let problems = before.and_then(Before::problems);
+                    cells.note.extend(problems.map(|problems| format!(" {problems}")));
+                    (cells, mark)
                 };
                 let mark = mark.map(|(row, column)| Mark { column, row });
                 // The sentence below names the marked cell.
                 return cells::draw(area, canvas, &memory, mark, look);
             }
-            View::Sectors => accesses::sectors(debugger),
-            View::Banks => accesses::banks(debugger),
+            View::Sectors => accesses::sectors(debugger, before),
+            View::Banks => accesses::banks(debugger, before),
             View::Timeline => {
                 // Around the position, a column or more each; names of warps take about a fifth.
-                let order = order(self, debugger);
+                let order = order(self, debugger, before);
                 view.mark = current_span(&order, debugger).map(|column| Mark { column, row: 0 });
                 let wide = f64::from(area.width.saturating_sub(area.width / 5).max(20));
                 let from = (debugger.clock() as f64 - 0.75 * wide).max(0.0);
@@ -244,20 +268,23 @@ impl Picture for Kernel {
                     let text = format!("Line {}: {}.", problem.line, problem.sentence);
                     (text, look.theme.text)
                 });
-                write_lines(foot, canvas, told.as_slice(), look);
-                let at = At { view: &view, focus: Focus::Aside, walk: None };
+                let then = before.and_then(Before::problems).map(|text| (text, look.theme.dim));
+                let told: Vec<_> = told.into_iter().chain(then).collect();
+                write_lines(foot, canvas, &told, look);
+                let at = At { view: &view, focus: Focus::Aside, walk: None, past: None };
                 return draw_frame(table, canvas, &Frame::Table(problems(self)), at, look);
             }
         };
-        draw_frame(area, canvas, &frame, At { view: &view, focus: Focus::Aside, walk: None }, look);
+        let at = At { view: &view, focus: Focus::Aside, walk: None, past: None };
+        draw_frame(area, canvas, &frame, at, look);
     }
 
     fn words(&self, _: &FrameView, _: &Glyphs) -> String {
-        words(self, None)
+        words(self, None, None)
     }
 
     fn values(&self, lines: &mut Lines) {
-        super::drawn(&picture(self, None)).values(lines);
+        super::drawn(&picture(self, None, None)).values(lines);
     }
 
     /// All pictures of a lab share the position in the debugger.
@@ -265,6 +292,6 @@ impl Picture for Kernel {
 
     /// A page has no next step: it has the rows at the position.
     fn page<'a>(&'a self, sheet: &mut Sheet<'a>) {
-        sheet.frame = Cow::Owned(picture(self, sheet.walk));
+        sheet.frame = Cow::Owned(picture(self, sheet.walk, None));
     }
 }

@@ -28,7 +28,7 @@ struct Columns {
 /// Where the remarks of stacks are; a marked stack tells its own in any case.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Remarks {
-    Beside,
+    AtRight,
     Below,
     LeftOut,
 }
@@ -46,14 +46,14 @@ impl Columns {
             remark => pen::width(total) + 1 + remark,
         });
         let (both, widest) = (both.max().unwrap_or(0), remarks.max().unwrap_or(0));
-        let (beside, remarks) = if both <= area.width * 2 / 5 {
-            (both, Remarks::Beside)
+        let (columns, remarks) = if both <= area.width * 2 / 5 {
+            (both, Remarks::AtRight)
         } else if pitch > 1 && left + widest <= area.right() {
             (pen::widest(totals), Remarks::Below)
         } else {
             (pen::widest(totals), Remarks::LeftOut)
         };
-        let right = area.right().saturating_sub(beside + 1).max(left + 1);
+        let right = area.right().saturating_sub(columns + 1).max(left + 1);
         Self { labels, left, right, remarks }
     }
 
@@ -151,7 +151,7 @@ impl Picture for Stacks {
                 pen.upright(x, rows, exact, look.glyphs.change, theme.warn);
             }
             match columns.remarks {
-                Remarks::Beside => {
+                Remarks::AtRight => {
                     pen.text(end + 1, y, &stack.remark, style);
                 }
                 Remarks::Below => {

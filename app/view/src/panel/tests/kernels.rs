@@ -15,7 +15,7 @@ use ratatui::layout::Rect;
 use crate::canvas::Canvas;
 use crate::glyphs::GlyphSet;
 use crate::panel::picture::kernel::{self, KernelDebugger, Thread};
-use crate::panel::picture::{At, Picture};
+use crate::panel::picture::{At, Past, Picture};
 use crate::panel::tests::look;
 use crate::panel::{Focus, FrameView};
 use crate::theme::ColorDepth;
@@ -50,6 +50,7 @@ fn sent(panel: &str, settings: &[&str]) -> Kernel {
 fn drawn(
     kernel: &Kernel,
     walk: &KernelDebugger,
+    past: Option<Past<'_>>,
     (width, height): (u16, u16),
     depth: ColorDepth,
     set: GlyphSet,
@@ -57,15 +58,19 @@ fn drawn(
     let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
     let area = buf.area;
     Canvas::over(&mut buf, |canvas| {
-        let at = At { view: &FrameView::default(), focus: Focus::Aside, walk: Some(walk) };
+        let at = At { view: &FrameView::default(), focus: Focus::Aside, walk: Some(walk), past };
         kernel.draw(area, canvas, at, &look(depth, set));
     });
     buf
 }
 
+fn words(kernel: &Kernel, walk: &KernelDebugger) -> String {
+    kernel::words(kernel, Some(walk), None)
+}
+
 fn compare(name: &str, kernel: &Kernel, walk: &KernelDebugger) {
     for (size, room, depth, set) in SCREENS {
-        let buf = drawn(kernel, walk, room, depth, set);
+        let buf = drawn(kernel, walk, None, room, depth, set);
         super::compare(&format!("{name}-{size}"), &buf);
     }
 }
@@ -81,17 +86,17 @@ fn on(walk: &mut KernelDebugger, steps: usize) {
 fn strips_of_a_vector_addition() {
     let memory = sent("memory", &[]);
     let mut walk = KernelDebugger::new(&memory);
-    while !kernel::words(&memory, Some(&walk)).contains("reads A[") {
+    while !words(&memory, &walk).contains("reads A[") {
         on(&mut walk, 1);
         assert!(walk.clock() < 200);
     }
     walk.choose_lane(2);
     compare("kernel-memory", &memory, &walk);
-    let said = kernel::words(&memory, Some(&walk));
+    let said = words(&memory, &walk);
     assert!(said.contains("Lane 2 of warp 0 of block 1 reads A[6] = 6"), "{said}");
     assert!(said.contains("C[0]: 0 poison: never written ?"), "{said}");
     walk.seek(Goal::End, Direction::Forward);
-    let said = kernel::words(&memory, Some(&walk));
+    let said = words(&memory, &walk);
     assert!(said.contains("C[0]: 0 written "), "{said}");
 }
 
@@ -107,7 +112,7 @@ fn cells_behind_a_buffer_and_lanes_over_time() {
     let branch = ["example=custom", &source, "block_dim=[32]", "elements=32"];
     let raster = sent("divergence", &branch);
     let mut walk = KernelDebugger::new(&raster);
-    let said = kernel::words(&raster, Some(&walk));
+    let said = words(&raster, &walk);
     assert!(said.contains("line"), "{said}");
     on(&mut walk, 6);
     compare("kernel-divergence", &raster, &walk);
@@ -122,7 +127,7 @@ fn an_image_has_its_rows_and_its_blocks() {
     let mut walk = KernelDebugger::new(&memory);
     walk.seek(Goal::End, Direction::Forward);
     compare("kernel-image", &memory, &walk);
-    let said = kernel::words(&memory, Some(&walk));
+    let said = words(&memory, &walk);
     for name in ["in row 19: 0 read", "out row 19: 0 written", ", 39 written"] {
         assert!(said.contains(name), "{name}: {said}");
     }
@@ -133,7 +138,7 @@ fn an_image_has_its_rows_and_its_blocks() {
     // Two sizes that the blocks cover equally: nothing says which one is the row.
     let unclear = ["example=brighten-2d", "rows=20", "columns=30", "block_dim=[16,16]"];
     let memory = sent("memory", &unclear);
-    let said = kernel::words(&memory, Some(&KernelDebugger::new(&memory)));
+    let said = words(&memory, &KernelDebugger::new(&memory));
     assert!(said.contains("out[0]:"), "{said}");
 }
 
@@ -142,7 +147,7 @@ fn an_image_has_its_rows_and_its_blocks() {
 fn a_refuted_proof_leads_to_its_witness() {
     for (example, fault, blocks) in [
         ("example=vector-add-unguarded", "out of bounds", 1),
-        ("example=vector-add-local-index", "race", 2),
+        ("example=window-sum-no-barrier", "race", 1),
     ] {
         let source = sent("source", &[example, "proof=true", "elements=1000", "block_dim=[256]"]);
         let claim = source.whole.claim.as_ref().unwrap();
@@ -166,9 +171,9 @@ fn a_large_buffer_is_seen_around_what_is_touched() {
     walk.seek(Goal::End, Direction::Backward);
     // To where that warp has stored its sums.
     for _ in 0..100_000 {
-        let said = kernel::words(&memory, Some(&walk));
+        let said = words(&memory, &walk);
         if said.contains(&format!("writes C[{global}]")) {
-            let buf = drawn(&memory, &walk, (80, 24), ColorDepth::None, GlyphSet::Ascii);
+            let buf = drawn(&memory, &walk, None, (80, 24), ColorDepth::None, GlyphSet::Ascii);
             let text = rows(&buf).join("\n");
             assert!(text.contains("Lane 5 of warp 3"), "{text}");
             return;
@@ -187,7 +192,7 @@ fn sectors_of_a_naive_transpose_and_banks_of_a_tile() {
     let naive: Vec<&str> = ["example=transpose-naive"].into_iter().chain(launch).collect();
     let sectors = sent("sectors", &naive);
     let mut walk = KernelDebugger::new(&sectors);
-    while !kernel::words(&sectors, Some(&walk)).contains("32 sectors") {
+    while !words(&sectors, &walk).contains("32 sectors") {
         on(&mut walk, 1);
         assert!(walk.clock() < 5000);
     }
@@ -195,7 +200,7 @@ fn sectors_of_a_naive_transpose_and_banks_of_a_tile() {
     let tile: Vec<&str> = ["example=transpose-tile"].into_iter().chain(launch).collect();
     let banks = sent("banks", &tile);
     let mut walk = KernelDebugger::new(&banks);
-    while !kernel::words(&banks, Some(&walk)).contains("32 passes") {
+    while !words(&banks, &walk).contains("32 passes") {
         on(&mut walk, 1);
         assert!(walk.clock() < 5000);
     }
@@ -208,11 +213,11 @@ fn the_instruction_cursor_moves_both_ways() {
     let mut walk = KernelDebugger::new(&order);
     on(&mut walk, 60);
     compare("kernel-timeline", &order, &walk);
-    let there = kernel::words(&order, Some(&walk));
+    let there = words(&order, &walk);
     assert!(there.contains("step 60: block 0"), "{there}");
     on(&mut walk, 1);
     walk.seek(Goal::Instruction, Direction::Backward);
-    assert_eq!(kernel::words(&order, Some(&walk)), there);
+    assert_eq!(words(&order, &walk), there);
 }
 
 #[test]
@@ -232,4 +237,58 @@ fn a_problem_is_gone_to_with_its_thread_and_its_cell() {
     assert!(second.sentence.contains("[11]") || second.sentence.contains("11"), "{second:?}");
     walk.go_to_problem(&problems.whole.problems, -9);
     assert_eq!(walk.problem, Some(0));
+}
+
+/// The launch before an edit: its counts next to those of now, its lanes below, its faults in a sentence.
+#[test]
+fn an_edited_kernel_is_compared_with_the_launch_before() {
+    let custom = |panel: &str, body: &str| {
+        let source = format!(
+            "source=__global__ void k(float *x) {{\n  int i = blockDim.x * blockIdx.x + threadIdx.x;\n{body}\n}}"
+        );
+        sent(panel, &["example=custom", &source, "block_dim=[32]", "elements=256"])
+    };
+    let strided = "  if (i % 2 == 0)\n    x[9 * i % 256] = 1.0f;\n  else\n    x[9 * i % 256 + i / 255 * 256] = 2.0f;";
+    let edited = "  if (i % 2 == 0)\n    x[i] = 1.0f;\n  else\n    x[i] = 2.0f;";
+    let flat = "  x[i] = 1.0f + i % 2;";
+    let both = |panel: &str, now: &str| (custom(panel, strided), custom(panel, now));
+    let said = |panel: &str, now: &str, until: &str| {
+        let (then, now) = both(panel, now);
+        let (frame, mut walk) = (Frame::Kernel(Box::new(then)), KernelDebugger::new(&now));
+        let past = Some(Past { label: "run 1", frame: &frame });
+        let mut words = kernel::words(&now, Some(&walk), past);
+        while !words.contains(until) {
+            on(&mut walk, 1);
+            assert!(walk.clock() < 100, "{words}");
+            words = kernel::words(&now, Some(&walk), past);
+        }
+        words
+    };
+    for (name, panel, now) in [
+        ("kernel-edited-source", "source", edited),
+        ("kernel-edited-divergence", "divergence", flat),
+    ] {
+        let (then, now) = both(panel, now);
+        let frame = Frame::Kernel(Box::new(then));
+        let past = Some(Past { label: "run 1", frame: &frame });
+        for (size, room, depth, set) in SCREENS {
+            let buf = drawn(&now, &KernelDebugger::new(&now), past, room, depth, set);
+            super::compare(&format!("{name}-{size}"), &buf);
+        }
+    }
+    let source = said("source", edited, "");
+    for part in ["Line 4, against run 1: ", "sectors 32 instead of 128", "problems 0 instead of 1"]
+    {
+        assert!(source.contains(part), "{part}: {source}");
+    }
+    // What did not change is not named, and an edited line is the one in its place.
+    assert!(!source.contains("Line 3, against"), "{source}");
+    let sectors = said("sectors", edited, "sectors of 32 bytes move");
+    assert!(sectors.contains("moves 4.0 sectors on average; in run 1 it moved 16.0"), "{sectors}");
+    let memory = said("memory", edited, "");
+    assert!(memory.contains("Problems: 0 instead of 1 in run 1"), "{memory}");
+    let same = kernel::words(&custom("source", flat), None, None);
+    let frame = Frame::Kernel(Box::new(custom("source", flat)));
+    let past = Some(Past { label: "run 1", frame: &frame });
+    assert_eq!(kernel::words(&custom("source", flat), None, past), same);
 }

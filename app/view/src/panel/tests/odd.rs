@@ -306,7 +306,7 @@ fn sourced() -> Frame {
         vec!["a".to_owned(), "b".to_owned()],
         vec![vec![Value::Int(1), Value::from("")]; 2],
     );
-    table.notes.put(0, 0, &"whoever said it ".repeat(60));
-    table.notes.put(9, 9, "nobody");
+    table.notes.put(0, 0, &"a long source ".repeat(60));
+    table.notes.put(9, 9, "no row");
     Frame::Table(table)
 }

@@ -6,6 +6,7 @@ use mlsys_kernel::types::Scalar;
 use mlsys_kernel::{Access, LANES, Machine, Reach};
 use mlsys_lab::frame::{Cell, CellRow, Cells, Frame, Kind, Pane, Tone};
 
+use super::before::Before;
 use super::memory::{kind, kinds, lane_ranges, verb};
 use super::{KernelDebugger, NOTHING_RUN, Thread};
 
@@ -47,7 +48,7 @@ struct Request {
 }
 
 /// The last access of the selected warp, if it was to global memory: its sectors, byte by byte.
-pub(super) fn sectors(debugger: &KernelDebugger) -> Frame {
+pub(super) fn sectors(debugger: &KernelDebugger, before: Option<&Before<'_>>) -> Frame {
     let (machine, access, reached) = match last_access(debugger) {
         Ok(found) => found,
         Err(error) => return Frame::Text(error.to_string()),
@@ -110,13 +111,13 @@ pub(super) fn sectors(debugger: &KernelDebugger) -> Frame {
             ("beyond the buffer", Tone::Empty),
         ]),
         rows: moved.iter().map(row).collect(),
-        note,
+        note: note + &before.and_then(|before| before.accesses(line)).unwrap_or_default(),
         ..Cells::default()
     })
 }
 
 /// The last access of the selected warp by bank, if it was to shared memory, and that memory of its block.
-pub(super) fn banks(debugger: &KernelDebugger) -> Frame {
+pub(super) fn banks(debugger: &KernelDebugger, before: Option<&Before<'_>>) -> Frame {
     let machine = match debugger.machine() {
         Ok(machine) => machine,
         Err(error) => return Frame::Text(error.to_string()),
@@ -125,7 +126,7 @@ pub(super) fn banks(debugger: &KernelDebugger) -> Frame {
         return Frame::Text("The kernel uses no shared memory.".to_owned());
     }
     let access = match last_access(debugger) {
-        Ok((_, access, reached)) => passes(access, &reached),
+        Ok((_, access, reached)) => passes(access, &reached, before),
         Err(error) => Frame::Text(error.to_string()),
     };
     let block = debugger.here().block;
@@ -137,7 +138,7 @@ pub(super) fn banks(debugger: &KernelDebugger) -> Frame {
 }
 
 /// The words requested from each bank, one below the other in the order of passes.
-fn passes(access: &Access, reached: &[Option<Reach>]) -> Frame {
+fn passes(access: &Access, reached: &[Option<Reach>], before: Option<&Before<'_>>) -> Frame {
     // Lanes that take 8 bytes go in two halves of a warp.
     let together = if access.bytes > 4 { LANES / 2 } else { LANES };
     let mut rows = Vec::new();
@@ -182,7 +183,8 @@ fn passes(access: &Access, reached: &[Option<Reach>]) -> Frame {
         ]),
         rows,
         note: format!(
-            "Line {line}: {requested} different words in {count} passes, {replays} of them because of conflicts."
+            "Line {line}: {requested} different words in {count} passes, {replays} of them because of conflicts.{}",
+            before.and_then(|before| before.replays(line)).unwrap_or_default()
         ),
         ..Cells::default()
     })

@@ -4,26 +4,29 @@ use mlsys_kernel::LANES;
 use mlsys_lab::frame::kernel::{Issue, Kernel};
 use mlsys_lab::frame::{Cell, CellRow, Cells, Kind, Tone};
 
+use super::before::Before;
 use super::debugger::{KernelDebugger, Thread};
 use super::memory::lane_ranges;
 
 const ACTIVE: usize = 0;
 const INACTIVE: usize = 1;
 const LINE: usize = 2;
+const THEN: usize = 3;
 
 /// Columns of the longest name of lanes that go together in order, `lanes 16, 17 .. 31`, and a gap.
 const LABEL: usize = 20;
 
 /// One column for each stretch of instructions on one line with the same active lanes, as many as there is room for around
-/// the position; lanes that go together share a row where there are not rows for all. The mark is the newest stretch.
+/// the position; lanes that go together share a row where there are not rows for all. The mark is the newest stretch. Below
+/// them stand as many stretches of the same warp in an earlier launch, where there are rows for them.
 pub(super) fn raster(
     kernel: &Kernel,
     debugger: &KernelDebugger,
+    before: Option<&Before<'_>>,
     (columns, rows): (usize, usize),
 ) -> (Cells, Option<(usize, usize)>) {
     let Thread { block, warp, lane } = debugger.here();
-    let all: Vec<&Issue> =
-        kernel.whole.issues.iter().filter(|i| (i.block, i.warp) == (block, warp)).collect();
+    let all = issues(kernel, (block, warp));
     let name = format!("block {block} warp {warp}");
     if all.is_empty() {
         let note = format!("{name} has no instruction among the first that are recorded.");
@@ -33,39 +36,49 @@ pub(super) fn raster(
     // Before the first step the whole run is shown.
     let done = if clock == 0 { 0 } else { all.partition_point(|issue| issue.step < clock) };
     // A column is as wide as its longest number, with a glyph's place and a gap; names of lanes stand before them.
-    let numbers = all.iter().map(|issue| issue.line.max(issue.instructions));
+    let then = before.map_or(Vec::new(), |before| issues(before.then, (block, warp)));
+    let numbers = all.iter().chain(&then).map(|issue| issue.line.max(issue.instructions));
     let column = numbers.max().unwrap_or(0).to_string().len() + 2;
     let room = (columns.saturating_sub(LABEL) / column).max(1);
     let first = (done + room / 4).saturating_sub(room).min(all.len().saturating_sub(room));
     let shown = &all[first..all.len().min(first + room)];
-    let groups = groups(shown, rows.saturating_sub(8) < LANES);
-    let mut cell_rows = vec![
-        row("line", shown.iter().map(|issue| text(issue.line.to_string()))),
-        row("instructions", shown.iter().map(|issue| text(issue.instructions.to_string()))),
-    ];
+    let then_shown = &then[first.min(then.len())..then.len().min(first + room)];
+    let then_groups = groups(then_shown, true);
+    // A title and two numbers stand above the lanes.
+    let then_rows = if then.is_empty() { 0 } else { then_groups.len() + 3 };
+    let groups = groups(shown, rows.saturating_sub(8 + then_rows) < LANES);
+    let mut cell_rows = heading(shown);
     let mut mark = None;
     for lanes in &groups {
         if done > first && lanes.contains(&(lane as usize)) {
             mark = Some((cell_rows.len(), done - 1 - first));
         }
-        let is_active = |issue: &&&Issue| lanes.first().is_some_and(|l| issue.mask >> l & 1 != 0);
-        let cell = |issue: &&Issue| Cell::new(if is_active(&issue) { ACTIVE } else { INACTIVE });
-        cell_rows.push(row(&label(lanes), shown.iter().map(cell)));
+        cell_rows.push(lanes_row(lanes, shown, ACTIVE));
+    }
+    let has_room = !then_shown.is_empty() && cell_rows.len() + then_rows + 8 <= rows;
+    if has_room {
+        cell_rows.push(CellRow { label: "earlier run".to_owned(), ..CellRow::default() });
+        cell_rows.extend(heading(then_shown));
+        cell_rows.extend(then_groups.iter().map(|lanes| lanes_row(lanes, then_shown, THEN)));
     }
     let kind = |name: &str, tone| Kind { name: name.to_owned(), tone };
-    let issued: u64 = all.iter().map(|issue| u64::from(issue.instructions)).sum();
-    let active: u64 = all.iter().map(|i| u64::from(i.instructions * i.mask.count_ones())).sum();
-    let share = 100.0 * active as f64 / (LANES as u64 * issued.max(1)) as f64;
+    let [count, share] = activity(&all);
+    let label = before.map_or("", |before| before.label);
+    let earlier = if then.is_empty() {
+        String::new()
+    } else {
+        let [count, share] = activity(&then);
+        format!(" In {label} {count:.0} instructions, {share:.0} % active.")
+    };
+    let mut kinds =
+        vec![kind("active", Tone::First), kind("inactive", Tone::Faint), kind("", Tone::Text)];
+    kinds.extend(has_room.then(|| kind("active in the earlier run", Tone::Second)));
     let cells = Cells {
-        kinds: vec![
-            kind("active", Tone::First),
-            kind("inactive", Tone::Faint),
-            kind("", Tone::Text),
-        ],
+        kinds,
         rows: cell_rows,
         note: format!(
-            "{name}: {issued} instructions, {share:.0} % of their lanes active. A column is a stretch on one line with \
-             the same lanes, {} to {} of {}.",
+            "{name}: {count:.0} instructions, {share:.0} % of their lanes active. A column is a stretch on one line with \
+             the same lanes, {} to {} of {}.{earlier}",
             first + 1,
             first + shown.len(),
             all.len()
@@ -73,6 +86,30 @@ pub(super) fn raster(
         ..Cells::default()
     };
     (cells, mark)
+}
+
+fn issues(kernel: &Kernel, warp: (u32, u32)) -> Vec<&Issue> {
+    kernel.whole.issues.iter().filter(|issue| (issue.block, issue.warp) == warp).collect()
+}
+
+/// Instructions, and the active share of their lanes in percent.
+fn activity(all: &[&Issue]) -> [f64; 2] {
+    let issued: u64 = all.iter().map(|issue| u64::from(issue.instructions)).sum();
+    let active: u64 = all.iter().map(|i| u64::from(i.instructions * i.mask.count_ones())).sum();
+    [issued as f64, 100.0 * active as f64 / (LANES as u64 * issued.max(1)) as f64]
+}
+
+fn heading(shown: &[&Issue]) -> Vec<CellRow> {
+    vec![
+        row("line", shown.iter().map(|issue| text(issue.line.to_string()))),
+        row("instructions", shown.iter().map(|issue| text(issue.instructions.to_string()))),
+    ]
+}
+
+fn lanes_row(lanes: &[usize], shown: &[&Issue], active: usize) -> CellRow {
+    let is_active = |issue: &Issue| lanes.first().is_some_and(|lane| issue.mask >> lane & 1 != 0);
+    let cell = |issue: &&Issue| Cell::new(if is_active(issue) { active } else { INACTIVE });
+    row(&label(lanes), shown.iter().map(cell))
 }
 
 /// Lanes at equal distances by the first two and the last: `lanes 0, 2 .. 30`.

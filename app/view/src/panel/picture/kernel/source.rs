@@ -9,6 +9,8 @@ use mlsys_lab::frame::Table;
 use mlsys_lab::frame::kernel::{ClaimKind, Kernel, LineCost};
 use ratatui::layout::Rect;
 
+use super::before::Before;
+use super::rows::{Piece, cut};
 use super::thread::status;
 use super::{KernelDebugger, write_lines};
 use crate::canvas::{Canvas, Pen, width};
@@ -26,6 +28,8 @@ struct Line {
     text: String,
     /// So far or in the whole run.
     cost: LineCost,
+    /// In the whole of an earlier run, where the cost is of a whole run too and another.
+    then: Option<LineCost>,
     /// The column at which the selected warp runs next, if that is in this line.
     current: Option<u32>,
     /// Other warps that run this line next.
@@ -35,16 +39,14 @@ struct Line {
     problem: Option<String>,
 }
 
-impl Line {
-    /// Active lanes over 32 for each warp instruction; absent where nothing ran.
-    fn share(&self) -> Option<f64> {
-        (self.cost.issues > 0).then(|| self.cost.lanes as f64 / (32 * self.cost.issues) as f64)
-    }
+/// Active lanes over 32 for each warp instruction; absent where nothing ran.
+fn share(cost: &LineCost) -> Option<f64> {
+    (cost.issues > 0).then(|| cost.lanes as f64 / (32 * cost.issues) as f64)
+}
 
-    /// A count where the line ran at all.
-    fn count(&self, count: u64) -> String {
-        if self.cost.issues == 0 { String::new() } else { count.to_string() }
-    }
+/// A count where the line ran at all.
+fn where_run(cost: &LineCost, count: u64) -> String {
+    if cost.issues == 0 { String::new() } else { count.to_string() }
 }
 
 fn nonzero(count: u64) -> String {
@@ -52,17 +54,17 @@ fn nonzero(count: u64) -> String {
 }
 
 /// A column of the margin: its title, and a line's entry.
-type Column = (&'static str, fn(&Line) -> String);
+type Column = (&'static str, fn(&LineCost) -> String);
 
 const COLUMNS: [Column; 5] = [
-    ("runs", |line| line.count(line.cost.issues)),
-    ("lanes", |line| line.share().map_or(String::new(), |share| format!("{:.0}%", 100.0 * share))),
-    ("sectors", |line| match line.cost.accesses {
+    ("runs", |cost| where_run(cost, cost.issues)),
+    ("lanes", |cost| share(cost).map_or(String::new(), |share| format!("{:.0}%", 100.0 * share))),
+    ("sectors", |cost| match cost.accesses {
         0 => String::new(),
-        _ => line.count(line.cost.sectors),
+        _ => where_run(cost, cost.sectors),
     }),
-    ("diverge", |line| nonzero(line.cost.divergent)),
-    ("banks", |line| nonzero(line.cost.replays)),
+    ("diverge", |cost| nonzero(cost.divergent)),
+    ("banks", |cost| nonzero(cost.replays)),
 ];
 
 /// A line of the text; nothing in it may steer the terminal.
@@ -71,7 +73,7 @@ fn printable(line: &str) -> String {
 }
 
 /// The lines: at the beginning with the cost of the whole run, later with the cost so far.
-fn listing(kernel: &Kernel, debugger: &KernelDebugger) -> Vec<Line> {
+fn listing(kernel: &Kernel, debugger: &KernelDebugger, before: Option<&Before<'_>>) -> Vec<Line> {
     let mut costs: BTreeMap<u32, LineCost> = BTreeMap::new();
     let mut others: BTreeMap<u32, usize> = BTreeMap::new();
     let mut current = None;
@@ -95,6 +97,8 @@ fn listing(kernel: &Kernel, debugger: &KernelDebugger) -> Vec<Line> {
         }
         Ok(_) | Err(_) => costs.extend(kernel.whole.lines.iter().map(|cost| (cost.line, *cost))),
     }
+    let is_whole = [0, debugger.total()].contains(&debugger.clock());
+    let before = before.filter(|_| is_whole);
     let line = |(text, number): (&str, u32)| {
         let mut problems = kernel.whole.problems.iter();
         let problem = problems.find(|problem| problem.line == number);
@@ -102,6 +106,7 @@ fn listing(kernel: &Kernel, debugger: &KernelDebugger) -> Vec<Line> {
             number,
             text: printable(text),
             cost: costs.get(&number).copied().unwrap_or_default(),
+            then: before.filter(|b| b.has_changed(number)).and_then(|b| b.cost(number)),
             current: current.filter(|place| place.line == number).map(|place| place.column),
             others: others.get(&number).copied().unwrap_or(0),
             has_breakpoint: debugger.has_breakpoint(number),
@@ -126,7 +131,7 @@ pub(super) fn table(kernel: &Kernel, debugger: &KernelDebugger) -> Table {
             Value::Int(i64::from(line.number)),
             Value::from(line.text.as_str()),
             whole(cost.issues),
-            line.share().map_or(Value::from(""), Value::Float),
+            share(&cost).map_or(Value::from(""), Value::Float),
             whole(cost.divergent),
             whole(cost.sectors),
             whole(cost.replays),
@@ -138,20 +143,20 @@ pub(super) fn table(kernel: &Kernel, debugger: &KernelDebugger) -> Table {
     let titles = ["line", "kernel", "warp instructions", "lanes"].into_iter();
     Table::new(
         titles.chain(costs).chain(rest).map(str::to_owned).collect(),
-        listing(kernel, debugger).into_iter().map(row).collect(),
+        listing(kernel, debugger, None).into_iter().map(row).collect(),
     )
 }
 
 pub(super) fn draw(
     area: Rect,
     canvas: &mut Canvas,
-    kernel: &Kernel,
+    (kernel, past): (&Kernel, Option<&Before<'_>>),
     debugger: &KernelDebugger,
     look: &Look,
 ) {
     let theme = &look.theme;
     let [body, foot] = parts(area);
-    let lines = listing(kernel, debugger);
+    let lines = listing(kernel, debugger, past);
     let marked = debugger.marked();
     let texts = lines.iter().map(|line| line.text.as_str());
     let Listing { numbers, shown, margin, pieces, first } = Listing::new(area, texts, marked);
@@ -197,7 +202,11 @@ pub(super) fn draw(
         let style = if line.number == marked { theme.selection } else { theme.dim };
         pen.ending(body.x + MARKS + numbers, y, &line.number.to_string(), style);
         for ((_, entry), right) in columns() {
-            pen.ending(right, y, &entry(line), theme.text);
+            let now = entry(&line.cost);
+            pen.ending(right, y, &now, theme.text);
+            if let Some(then) = line.then.as_ref().map(entry).filter(|then| *then != now) {
+                draw_then(&mut pen, (right, y), [&then, &now], look);
+            }
         }
     }
     let problem = lines.into_iter().find(|line| line.number == marked);
@@ -205,6 +214,10 @@ pub(super) fn draw(
     let is_found = debugger.last().is_some_and(|step| step.found);
     let problem = problem.filter(|_| !is_found).and_then(|line| line.problem);
     let problem = problem.map(|problem| (format!("Line {marked}: {problem}."), theme.bad));
+    // On the way through a run its counts are of a part, which nothing compares with.
+    let past = past.filter(|_| debugger.clock() == 0);
+    let then = past.map(|past| [past.line(marked), Some(past.totals())]);
+    let then = then.into_iter().flatten().flatten().map(|line| (line, theme.text));
     let status = status(debugger).into_iter().map(|line| (line, theme.text));
     let claim = kernel.whole.claim.iter().map(|claim| {
         let style = match claim.kind {
@@ -218,8 +231,24 @@ pub(super) fn draw(
     let (first, last) =
         if debugger.clock() == 0 { (Some(claim), None) } else { (None, Some(claim)) };
     let (first, last) = (first.into_iter().flatten(), last.into_iter().flatten());
-    let sentences: Vec<_> = problem.into_iter().chain(first).chain(status).chain(last).collect();
+    let sentences: Vec<_> =
+        problem.into_iter().chain(then).chain(first).chain(status).chain(last).collect();
     write_lines(foot, canvas, &sentences, look);
+}
+
+/// Draws an earlier run's entry before that of now, with an arrow between; without room for both, the arrow alone.
+fn draw_then(pen: &mut Pen<'_>, (right, y): (u16, u16), [then, now]: [&str; 2], look: &Look) {
+    let arrow = look.glyphs.arrival;
+    let then = if then.is_empty() { "0" } else { then.trim_end_matches('%') };
+    let end = if now.is_empty() {
+        pen.ending(right, y, "0", look.theme.text);
+        right - 1
+    } else {
+        right - width(now)
+    };
+    let both = format!("{then}{arrow}");
+    let fits = width(&both) + (right - end) < COUNT;
+    pen.ending(end, y, if fits { &both } else { arrow }, look.theme.previous);
 }
 
 /// Marks the word at a column of the line, if it begins in this piece.
@@ -259,15 +288,6 @@ struct Listing {
     first: usize,
 }
 
-/// What one row shows of a line.
-struct Piece {
-    /// The line's place among the lines.
-    line: usize,
-    /// Which bytes of it.
-    text: Range<usize>,
-    indent: u16,
-}
-
 impl Listing {
     fn new<'a>(area: Rect, texts: impl Iterator<Item = &'a str>, marked: u32) -> Self {
         let texts: Vec<&str> = texts.collect();
@@ -291,37 +311,6 @@ impl Listing {
         let at = pieces.iter().position(|piece| piece.line + 1 >= marked as usize).unwrap_or(0);
         let first = first(pieces.len(), at, rows(parts(area)[0]).len());
         Self { numbers, shown, margin, pieces, first }
-    }
-}
-
-/// Cuts a line into rows, after a space, a comma or an opening bracket where there is one in the second half of the room.
-fn cut(line: usize, text: &str, room: u16) -> Vec<Piece> {
-    let own = width(text) - width(text.trim_start());
-    let mut pieces = vec![Piece { line, text: 0..text.len(), indent: 0 }];
-    loop {
-        let last = pieces.len() - 1;
-        let Piece { text: Range { start, .. }, indent, .. } = pieces[last];
-        let room = room.saturating_sub(indent).max(1);
-        let (mut used, mut end, mut good) = (0, start, None);
-        for c in text[start..].chars() {
-            used += width(c.encode_utf8(&mut [0; 4]));
-            if used > room && end > start {
-                break;
-            }
-            end += c.len_utf8();
-            if matches!(c, ' ' | ',' | '(') && used > room / 2 {
-                good = Some(end);
-            }
-        }
-        let end = if end == text.len() { end } else { good.unwrap_or(end) };
-        // A space at the cut stays at the end of the row, where it may lie outside of the room.
-        let end = text.len() - text[end..].trim_start_matches(' ').len();
-        if end == text.len() {
-            return pieces;
-        }
-        pieces[last].text.end = end;
-        let indent = (own + 4).min(room / 2);
-        pieces.push(Piece { line, text: end..text.len(), indent });
     }
 }
 
@@ -359,34 +348,4 @@ pub(super) fn rows_wanted(area: Rect, debugger: &KernelDebugger) -> u16 {
 fn first(all: usize, at: usize, rows: usize) -> usize {
     let half = (rows / 2).max(1);
     (at.saturating_sub(rows / 4) / half * half).min(all.saturating_sub(rows))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_long_line_goes_on_in_the_next_row_and_loses_nothing() {
-        let text = "    int i = blockDim.x * blockIdx.x + threadIdx.x; // 日本語";
-        let shown = |room: u16| -> Vec<String> {
-            let pieces = cut(0, text, room);
-            let row = |piece: &Piece| {
-                let row =
-                    format!("{}{}", " ".repeat(piece.indent.into()), &text[piece.text.clone()]);
-                assert!(width(row.trim_end()) <= room, "{row}");
-                row
-            };
-            let whole: String = pieces.iter().map(|piece| &text[piece.text.clone()]).collect();
-            assert_eq!(whole, text);
-            pieces.iter().map(row).collect()
-        };
-        assert_eq!(shown(80), [text]);
-        assert_eq!(
-            shown(40),
-            ["    int i = blockDim.x * blockIdx.x + ", "        threadIdx.x; // 日本語"]
-        );
-        for room in 4..60 {
-            shown(room);
-        }
-    }
 }

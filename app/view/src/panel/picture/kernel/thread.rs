@@ -14,7 +14,7 @@ pub fn status(debugger: &KernelDebugger) -> Vec<String> {
     let (clock, total) = (debugger.clock(), debugger.total());
     let Some(step) = debugger.last() else {
         return vec![format!(
-            "Before the first of {total} warp instructions; what stands beside the lines is of the whole run."
+            "Before the first of {total} warp instructions; the counts next to the lines are of the whole run."
         )];
     };
     let event = match step.event {

@@ -31,17 +31,17 @@ pub(super) fn go(timeline: &Timeline, mark: Option<Mark>, way: Way) -> Option<Ma
         (Some(at), Way::Right) => order[(at + 1).min(last)],
         (Some(_), Way::Last) => order[last],
         (Some(at), Way::Up(by)) => {
-            beside(timeline, order[at], -isize::try_from(by).unwrap_or(isize::MAX))
+            neighbour(timeline, order[at], -isize::try_from(by).unwrap_or(isize::MAX))
         }
         (Some(at), Way::Down(by)) => {
-            beside(timeline, order[at], isize::try_from(by).unwrap_or(isize::MAX))
+            neighbour(timeline, order[at], isize::try_from(by).unwrap_or(isize::MAX))
         }
     };
     Some(Mark { column: index, row: 0 })
 }
 
 /// The bar of another lane that begins nearest.
-fn beside(timeline: &Timeline, index: usize, down: isize) -> usize {
+fn neighbour(timeline: &Timeline, index: usize, down: isize) -> usize {
     let here = &timeline.spans[index];
     let last = timeline.lanes.len().saturating_sub(1).max(here.lane);
     let wanted = here.lane.saturating_add_signed(down).min(last);

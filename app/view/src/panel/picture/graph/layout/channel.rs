@@ -174,12 +174,12 @@ impl<'a> Channel<'a> {
                 let turns = next_way != way;
                 let may_turn = entered == Entered::Free && !matches!(before, Before::Wire(..));
                 // There are no bends next to the boxes, so that what enters and leaves stays apart.
-                let beside_box = at.0 == 0 || at.0 + 1 >= self.width;
+                let at_edge = at.0 == 0 || at.0 + 1 >= self.width;
                 let back = turns && way != Way::Right && next_way != Way::Right;
-                if back || (turns && !may_turn) || (next_way != Way::Right && beside_box) {
+                if back || (turns && !may_turn) || (next_way != Way::Right && at_edge) {
                     continue;
                 }
-                let Some(next) = self.beside(&wire, at, next_way) else { continue };
+                let Some(next) = self.neighbour(&wire, at, next_way) else { continue };
                 if let Some((entered, cost)) = self.enter(index, next, next_way) {
                     let spent = spent + cost + if turns { cost::BEND } else { 0 };
                     let estimate = spent + self.left_over(&wire, next);
@@ -322,7 +322,7 @@ const DETOUR: usize = 12;
 
 impl Channel<'_> {
     /// The neighbour of a cell, if the wire may be that far off.
-    fn beside(&self, wire: &Wire, (x, y): (usize, usize), way: Way) -> Option<(usize, usize)> {
+    fn neighbour(&self, wire: &Wire, (x, y): (usize, usize), way: Way) -> Option<(usize, usize)> {
         let top = wire.from.min(wire.goal.rows.0).saturating_sub(DETOUR);
         let bottom = (wire.from.max(wire.goal.rows.1) + DETOUR).min(self.height - 1);
         match way {
