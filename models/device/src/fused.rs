@@ -125,6 +125,12 @@ pub fn composed<R>(work: impl FnOnce() -> R) -> R {
     result
 }
 
+/// The same work for another thread, which computes there as this thread does.
+pub fn inherited<R>(work: impl FnOnce() -> R) -> impl FnOnce() -> R {
+    let is_composed = COMPOSED.get();
+    move || if is_composed { composed(work) } else { work() }
+}
+
 fn is_on() -> bool {
     static ON: LazyLock<bool> =
         LazyLock::new(|| std::env::var("MLSYS_FUSED").map_or(true, |value| value != "0"));

@@ -137,6 +137,17 @@ impl Meter {
         })
     }
 
+    /// What [`Self::read`] does, once, on a buffer of ones: their sum over their count, 1 where each was read once.
+    pub fn read_checksum(&self, bytes: u64) -> Result<f64, LabError> {
+        const MOST: u64 = 4 << 20;
+        let bytes = bytes.min(MOST);
+        self.must_fit(bytes)?;
+        Ok(match self.id.backend {
+            Backend::Cpu => cores::checksum(bytes),
+            Backend::Wgpu | Backend::Cuda => burn_ops::checksum(&self.device, bytes),
+        })
+    }
+
     /// A working set of `bytes` bytes summed up again and again: by one core, whose caches they are, or by the whole GPU.
     pub fn read_again(&self, bytes: u64) -> Result<Box<dyn Workload>, LabError> {
         self.must_fit(bytes)?;

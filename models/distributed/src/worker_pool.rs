@@ -114,7 +114,9 @@ impl<W: Worker> WorkerPool<W> {
             let (make, answer) = (make.clone(), answer.clone());
             let thread = thread::Builder::new()
                 .name(format!("{THREAD}{}", spec.rank))
-                .spawn(move || work(&make, spec, endpoint, &orders, &answer))
+                .spawn(device::fused::inherited(move || {
+                    work(&make, spec, endpoint, &orders, &answer);
+                }))
                 .map_err(|error| LabError::Failed {
                     device: id,
                     reason: format!(

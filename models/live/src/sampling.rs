@@ -30,6 +30,14 @@ pub(crate) fn probabilities(scores: &[f32], temperature: f64) -> Vec<f64> {
     shares.into_iter().map(|share| share / total).collect()
 }
 
+/// -ln p of a token, p = softmax(scores).
+pub(crate) fn nats(scores: &[f32], token: usize) -> f64 {
+    let highest = f64::from(scores.iter().copied().fold(f32::NEG_INFINITY, f32::max));
+    let total: f64 = scores.iter().map(|score| (f64::from(*score) - highest).exp()).sum();
+    let own = scores.get(token).map_or(f64::NAN, |score| f64::from(*score));
+    total.ln() + highest - own
+}
+
 /// A token drawn by probabilities, or by shares that sum to something else.
 pub(crate) fn draw(probabilities: &[f64], stream: &mut Stream) -> usize {
     let total: f64 = probabilities.iter().sum();

@@ -12,6 +12,7 @@ pub mod clock;
 pub mod evaluate;
 pub mod norms;
 pub mod optimizer;
+mod pass;
 pub mod trainer;
 
 // How a network is trained: what is fixed, and what may change between two steps.

@@ -1,6 +1,7 @@
 //! Trained weights as files: burn's own format to go on with here, and safetensors for other programs.
 
 pub mod burn_format;
+pub mod hugging_face;
 pub mod safetensors;
 #[cfg(test)]
 mod tests;
@@ -26,12 +27,16 @@ const SAFETENSORS: &str = "safetensors";
 enum Format {
     Burn,
     Safetensors,
+    /// A folder with a transformer's weights, configuration and tokenizer.
+    Folder,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum WeightsError {
-    #[error("{}: the name must end in .{BURNS} (to go on with here) or .{SAFETENSORS} (for other programs)", .0.display())]
+    #[error("{}: the name must end in .{BURNS} (to go on with here), .{SAFETENSORS} (for other programs) or / (a folder for transformers)", .0.display())]
     Ending(PathBuf),
+    #[error("{}: only a transformer has such a folder; name a file that ends in .{SAFETENSORS}", .0.display())]
+    NoFolder(PathBuf),
     #[error("{}: {error}", .path.display())]
     File { path: PathBuf, error: io::Error },
     #[error("{}: there is such a file already; give another name", .0.display())]
@@ -57,7 +62,9 @@ pub enum DecodeError {
 /// Whether weights can be written to `path`: for a run to know before it starts. The name must end in a known format, and
 /// its folder must be there and be writable.
 pub fn can_save(path: &Path) -> Result<(), WeightsError> {
-    format(path)?;
+    if format(path)? == Format::Folder {
+        return fs::create_dir_all(path).map_err(|error| file_error(path, error));
+    }
     if path.is_dir() {
         return Err(file_error(path, io::ErrorKind::IsADirectory.into()));
     }
@@ -104,13 +111,32 @@ pub fn save(trained: &Trained, path: &Path) -> Result<(), WeightsError> {
         Format::Safetensors => {
             write(path, &trained.encode().map_err(|error| unwritable(error.to_string()))?)
         }
+        Format::Folder => {
+            let Architecture::Transformer(config) = &trained.architecture else {
+                return Err(WeightsError::NoFolder(path.to_owned()));
+            };
+            let data = trained.data().map_err(|error| unwritable(error.to_string()))?;
+            let language = data.language.ok_or_else(|| WeightsError::NoFolder(path.to_owned()))?;
+            fs::create_dir_all(path).map_err(|error| file_error(path, error))?;
+            let weights = trained.encode().map_err(|error| unwritable(error.to_string()))?;
+            write(&path.join(hugging_face::WEIGHTS), &weights)?;
+            for (name, json) in hugging_face::files(config, &language.vocabulary) {
+                write(&path.join(name), format!("{json:#}\n").as_bytes())?;
+            }
+            Ok(())
+        }
     }
 }
 
 /// Writes the network that a run has left, as [`save`] does, but never over a file that is there.
 pub fn save_artifact(left: &Artifact, path: &Path) -> Result<(), WeightsError> {
+    let format = format(path)?;
+    let taken = match format {
+        Format::Folder => path.join(hugging_face::WEIGHTS).exists(),
+        Format::Burn | Format::Safetensors => path.symlink_metadata().is_ok(),
+    };
     can_save(path)?;
-    if path.symlink_metadata().is_ok() {
+    if taken {
         return Err(WeightsError::Exists(path.to_owned()));
     }
     let trained = Trained::parse(&left.bytes).map_err(|unusable| WeightsError::Unwritable {
@@ -120,8 +146,8 @@ pub fn save_artifact(left: &Artifact, path: &Path) -> Result<(), WeightsError> {
             DecodeError::Misfit(differences) => differences.join("; "),
         },
     })?;
-    match format(path)? {
-        Format::Burn => save(&trained, path),
+    match format {
+        Format::Burn | Format::Folder => save(&trained, path),
         // It is such a file already.
         Format::Safetensors => write(path, &left.bytes),
     }
@@ -133,10 +159,12 @@ pub fn load(
     path: &Path,
 ) -> Result<Network, WeightsError> {
     let format = format(path)?;
+    let inside = path.join(hugging_face::WEIGHTS);
+    let path = if format == Format::Folder { &inside } else { path };
     let bytes = fs::read(path).map_err(|error| file_error(path, error))?;
     let loaded = match format {
         Format::Burn => burn_format::decode(bytes, network, architecture),
-        Format::Safetensors => safetensors::open(&bytes)
+        Format::Safetensors | Format::Folder => safetensors::open(&bytes)
             .and_then(|file| file.row(architecture))
             .map(|row| flat_params::with_weights(network, &row)),
     };
@@ -158,7 +186,18 @@ pub fn row(bytes: &[u8], architecture: &Architecture) -> Result<Vec<f32>, Decode
     row.map_err(|_| DecodeError::Foreign("it holds a number that is not finite".to_owned()))
 }
 
+/// Whether a path names a folder: by the slash at its end, or one that is there and has no ending of a file of weights.
+pub fn is_folder(path: &Path) -> bool {
+    let text = path.as_os_str().as_encoded_bytes();
+    let is_file = path.extension().is_some_and(|ending| ending == BURNS || ending == SAFETENSORS);
+    (path.is_dir() && !is_file)
+        || text.last().is_some_and(|&last| std::path::is_separator(last.into()))
+}
+
 fn format(path: &Path) -> Result<Format, WeightsError> {
+    if is_folder(path) {
+        return Ok(Format::Folder);
+    }
     match path.extension().and_then(|ending| ending.to_str()) {
         Some(BURNS) => Ok(Format::Burn),
         Some(SAFETENSORS) => Ok(Format::Safetensors),

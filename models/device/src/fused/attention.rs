@@ -9,7 +9,7 @@ use macerator::Simd;
 use super::vector::{Matrix, add_product, exp, max, sum};
 use super::{Forward, Heads, Operation};
 
-/// Queries whose scores are in memory at a time.
+/// Queries with scores in memory at a time.
 const BLOCK: usize = 64;
 
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ impl Attention {
         (groups && pairs && fits).then_some(Self { heads, time, cosine, sine })
     }
 
-    /// Whether so many rows are whole sequences.
+    /// Whether this number of rows is a whole number of sequences.
     pub(super) fn divides(&self, rows: usize) -> bool {
         rows.is_multiple_of(self.time)
     }

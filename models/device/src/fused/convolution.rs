@@ -52,7 +52,7 @@ impl Convolution {
         self.inputs * self.window[0] * self.window[1]
     }
 
-    /// Images whose windows are side by side.
+    /// Images with windows in one matrix, side by side.
     fn together(&self, images: usize) -> usize {
         (WINDOWS / self.windows()).clamp(1, images.max(1))
     }

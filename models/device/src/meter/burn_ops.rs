@@ -37,6 +37,12 @@ pub(super) fn read(device: &Device, id: DeviceId, bytes: u64) -> Box<dyn Workloa
     timed(device, id, move || operand.clone().sum(), (4.0 * count, Waits::Once))
 }
 
+/// NaN if the device gives no number.
+pub(super) fn checksum(device: &Device, bytes: u64) -> f64 {
+    let (operand, count) = ones(device, bytes / 4);
+    operand.sum().into_data().iter::<f64>().next().unwrap_or(f64::NAN) / count
+}
+
 pub(super) fn launch(device: &Device, id: DeviceId) -> Box<dyn Workload> {
     let (operand, count) = ones(device, 1);
     let add = move || operand.clone().add_scalar(1.0);

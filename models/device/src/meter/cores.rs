@@ -68,6 +68,11 @@ pub(super) fn read(bytes: u64) -> Result<Box<dyn Workload>, LabError> {
     Cores::start(parts, work, 4.0 * chunk as f64)
 }
 
+pub(super) fn checksum(bytes: u64) -> f64 {
+    let [numbers, _] = share(bytes, 1);
+    f64::from(sum(&vec![1.0; numbers])) / numbers as f64
+}
+
 /// A buffer read from its begin to its end by one core.
 pub(super) fn read_alone(bytes: u64) -> Result<Box<dyn Workload>, LabError> {
     let [numbers, _] = share(bytes, 1);

@@ -22,7 +22,7 @@ use mlsys_nn::baseline::Recipe;
 use mlsys_nn::data::{self, Batches, DataConfig, Dataset, Examples};
 use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_nn::networks::{Activation, Initialization};
-use mlsys_nn::train::{Activations, EvaluationSet, Measuring, Trainer, data_error};
+use mlsys_nn::train::{Activations, Evaluation, EvaluationSet, Measuring, Trainer, data_error};
 
 use self::front::Tradeoff;
 use self::measure::chip;
@@ -227,20 +227,22 @@ impl Session {
         tried.is_over_budget = knobs.budgets.exceeded(tried.latency, tried.parameters);
     }
 
-    fn accuracy(&self, run: &Run<'_>, candidate: Candidate) -> Result<f64, StepError> {
+    /// The candidate, trained, on fresh digits.
+    fn judge(&self, run: &Run<'_>, candidate: Candidate) -> Result<Evaluation, StepError> {
         let recipe = self.setup.recipe(candidate);
         let (how, learning) = (recipe.knobs(), self.device.clone().autodiff());
         let network = recipe.architecture.init(Initialization::He, recipe.seed, &learning);
         let batches = Batches::new(recipe.seed, self.train.len());
         let mut trainer =
-            Trainer::new(network, &how, batches, (self.id, learning), Activations::Kept);
+            Trainer::new(network, &how, batches, (self.id, learning), Activations::Kept)
+                .spread(&recipe.architecture);
         for _ in 0..recipe.steps {
             if run.control.interrupted() {
                 return Err(StepError::Stopped);
             }
             trainer.step(&self.train, &how, Measuring::Nothing);
         }
-        Ok(self.judged.judge(&trainer.network(), Activation::Relu).accuracy)
+        Ok(self.judged.judge(&trainer.network(), Activation::Relu))
     }
 
     fn report(&self, run: &mut Run<'_>) {
@@ -294,7 +296,8 @@ impl SteppedLab for Session {
         let Some(candidate) = self.proposals.next(&known) else { return Err(StepError::Stopped) };
         let (nth, all) = (self.tried.len() + 1, self.wanted());
         run.status(format!("training {nth} of {all}: {}", candidate.name()));
-        let accuracy = self.accuracy(run, candidate)?;
+        let Evaluation { accuracy, loss, .. } = self.judge(run, candidate)?;
+        point(run, "validation_loss", nth as u64, loss);
         let architecture = candidate.architecture();
         let measured = self.time(run, candidate, self.knobs.images)?;
         self.tried.push(Evaluated {

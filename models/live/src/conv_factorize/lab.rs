@@ -271,7 +271,8 @@ impl Session {
             let place = (run.device, learning.clone());
             Variant {
                 form,
-                trainer: Trainer::new(network, &how, batches, place, Activations::Kept),
+                trainer: Trainer::new(network, &how, batches, place, Activations::Kept)
+                    .spread(&architecture),
             }
         });
         let losses = setup.forms.len();

@@ -150,6 +150,7 @@ impl Session {
         let meter = Meter::open(run.device, precision)?;
         let plan = Plan::read(&run.params, meter.last_cache())?;
         warn_of_cached_buffer(run, &meter, &plan);
+        run.scalar("read_checksum", meter.read_checksum(plan.buffer_bytes)?);
         let session = Self {
             results: Results { device: meter.name(), precision, all: Vec::new() },
             meter,

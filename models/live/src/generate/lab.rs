@@ -35,6 +35,7 @@ use self::costs::{Comparator, CostLog, TokenCost};
 use self::decoder::{Bits, Decoder, bytes_of_token};
 use self::generator::{Generator, Knobs, Phase, StepResult};
 use self::params::{FixedParams, Prompts, Setup, drafting, transformer};
+use crate::sampling::nats;
 use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, known, point};
 
 pub fn lab() -> Result<LiveLab, SchemaError> {
@@ -60,6 +61,8 @@ struct Session {
     costs: CostLog,
     /// The cost of drafts that are not judged yet.
     pending: TokenCost,
+    /// Sum of -ln p over the generated tokens.
+    nats: f64,
     /// Bytes a second that the device's memory moves, where it was measured.
     bandwidth: Option<f64>,
     /// A step is a token.
@@ -133,6 +136,7 @@ impl Session {
             comparator,
             costs: CostLog::default(),
             pending: TokenCost::default(),
+            nats: 0.0,
             bandwidth,
             steps: Steps::default(),
         })
@@ -220,6 +224,8 @@ impl SteppedLab for Session {
             known(run, name, self.costs.intensity(phase));
         }
         known(run, "bandwidth_bytes_per_second", self.bandwidth);
+        let tokens = rows.len() * self.generator.written();
+        known(run, "token_nats", (tokens > 0).then(|| self.nats / tokens as f64));
         let comparator = self.comparator.as_ref();
         if let Some(comparator) = comparator.filter(|_| self.generator.written() > 0) {
             run.scalar("max_logit_difference", f64::from(comparator.worst));
@@ -271,6 +277,10 @@ impl Session {
             self.steps.diverge(run, step, what, what.to_owned());
         }
         let (each, written) = (new.tokens, self.generator.written());
+        for (row, places) in self.generator.rows.iter().zip(&new.pass.scores) {
+            let tokens = row[row.len() - each..].iter().zip(places);
+            self.nats += tokens.map(|(token, scores)| nats(scores, *token as usize)).sum::<f64>();
+        }
         let spent = std::mem::take(&mut self.pending);
         let seconds = (seconds + spent.seconds) / each as f64;
         let flops = (new.pass.flops + spent.flops) / each as u64;

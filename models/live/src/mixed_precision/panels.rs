@@ -71,8 +71,8 @@ fn line(title: &str, (from, to): (f32, f32), after: f32, numbers: &Numbers) -> S
     let mut ticks = vec![here];
     for _ in 0..AROUND {
         if let (Some(first), Some(end)) = (ticks.first().copied(), ticks.last().copied()) {
-            ticks.insert(0, format.beside(first)[0]);
-            ticks.push(format.beside(end)[1]);
+            ticks.insert(0, format.neighbours(first)[0]);
+            ticks.push(format.neighbours(end)[1]);
         }
     }
     ticks.retain(|tick| tick.is_finite());

@@ -42,7 +42,7 @@ impl Stored {
             Coding::Fixed => fixed,
             Coding::Huffman => {
                 let coded = huffman(body, row, cut, knobs);
-                let bytes = coded.bits.div_ceil(8) + size.beside_matrices;
+                let bytes = coded.bits.div_ceil(8) + size.other_bytes;
                 let coded = Some(coded);
                 if bytes < fixed.bytes {
                     Self { format: "huffman", bytes, coded }

@@ -131,7 +131,7 @@ const GRID: [f64; 27] = [
 pub(super) struct Size {
     pub(super) bytes: [u64; 3],
     /// Of them scales, biases and other numbers that are in no matrix.
-    pub(super) beside_matrices: u64,
+    pub(super) other_bytes: u64,
 }
 
 impl Size {
@@ -158,7 +158,7 @@ impl Size {
             let bits: u64 = masks.iter().map(|mask| format.bits(mask, widths)).sum();
             bits.div_ceil(8) + others
         };
-        Self { bytes: Format::ALL.map(bytes), beside_matrices: others }
+        Self { bytes: Format::ALL.map(bytes), other_bytes: others }
     }
 
     /// The smallest, and the plainest of equal ones.

@@ -121,7 +121,7 @@ impl Session {
         Ok(Self { fields, fitted, held_out: None, law: None, judged: None, steps })
     }
 
-    /// The width whose turn it is.
+    /// The width in training.
     fn next_width(&self) -> Option<usize> {
         if self.fitted.len() < self.fields.sizes {
             return WIDTHS.get(self.fitted.len()).copied();

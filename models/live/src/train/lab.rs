@@ -110,7 +110,8 @@ impl Session {
         }
         let classes = config.classes().map_err(data_error)?;
         let batches = Batches::new(fields.seed, data.train.len());
-        let trainer = Trainer::new(network, &knobs, batches, (run.device, training), activations);
+        let trainer = Trainer::new(network, &knobs, batches, (run.device, training), activations)
+            .spread(&architecture);
         run.status(if device::is_asynchronous(run.device) { "compiling kernels" } else { "" });
 
         let mut session = Self {

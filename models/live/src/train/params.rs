@@ -85,6 +85,13 @@ impl Fields {
 
     /// Refuses a file that weights cannot be saved to, before anything is trained.
     pub(super) fn check_file(&self) -> Result<(), LabError> {
+        if let Some(path) = &self.save_weights
+            && weights::is_folder(path)
+            && matches!(self.model, Model::Mlp | Model::Cnn)
+        {
+            let only = weights::WeightsError::NoFolder(path.clone());
+            return Err(LabError::contradiction(["save_weights", "model"], only.to_string()));
+        }
         let usable = self.save_weights.as_deref().map_or(Ok(()), weights::can_save);
         usable.map_err(|error| LabError::contradiction(["save_weights"], error.to_string()))
     }

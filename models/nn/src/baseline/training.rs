@@ -210,7 +210,8 @@ fn teach(
     let examples = data::load(&recipe.data).map_err(data_error)?.train;
     let network = recipe.architecture.init(Initialization::He, recipe.seed, &device);
     let batches = Batches::new(recipe.seed, examples.len());
-    let mut trainer = Trainer::new(network, &knobs, batches, (id, device), Activations::Kept);
+    let mut trainer = Trainer::new(network, &knobs, batches, (id, device), Activations::Kept)
+        .spread(&recipe.architecture);
     for step in 0..recipe.steps {
         if !has_next(step) {
             return Ok(None);

@@ -56,6 +56,11 @@ impl Vocabulary {
         }
     }
 
+    /// In the order of the tokens.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
     pub fn len(&self) -> usize {
         self.names.len()
     }

@@ -2,17 +2,19 @@
 
 use crate::data::{Batches, Examples};
 use crate::flat_params::rows;
-use crate::networks::{Activation, CheckpointedPass, Inputs, Network, cross_entropy};
+use crate::networks::{Activation, Architecture, Network, cross_entropy};
 use crate::train::clock::{Phase, Stopwatch};
 use crate::train::evaluate::batch;
 use crate::train::norms::StepNorms;
 use crate::train::optimizer::Optimizer;
+use crate::train::pass::{Pass, Spread, pooled};
 use crate::train::{Activations, Knobs, norms};
 use burn::module::Module;
 use burn::optim::GradientsParams;
-use burn::tensor::{Device, Int, Tensor};
+use burn::tensor::{Device, Tensor};
 use mlsys_device::memory::{MemoryGauge, StepMemory};
 use mlsys_lab::DeviceId;
+use mlsys_lab::device::Backend;
 
 pub struct Trainer {
     network: Network,
@@ -23,6 +25,8 @@ pub struct Trainer {
     device: Device,
     id: DeviceId,
     kept: Activations,
+    /// What decides how a step is spread over cores; absent where it is not.
+    spread: Option<Architecture>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,10 +62,36 @@ impl Trainer {
             device,
             id,
             kept,
+            spread: None,
         }
     }
 
+    /// Steps with large batches of this network take more than one core of the processor.
+    pub fn spread(self, architecture: &Architecture) -> Self {
+        let is_processor = self.id.backend == Backend::Cpu;
+        Self { spread: is_processor.then(|| architecture.clone()), ..self }
+    }
+
     pub fn step(&mut self, examples: &Examples, knobs: &Knobs, measuring: Measuring) -> Step {
+        let architecture = self.spread.as_ref();
+        let spread = architecture.map_or(Spread::Nothing, |architecture| {
+            Spread::of(architecture, knobs.activation, knobs.batch_size as u64)
+        });
+        match spread {
+            Spread::Nothing => self.step_spread(examples, knobs, measuring, spread),
+            Spread::Products | Spread::Halves => {
+                pooled(|| self.step_spread(examples, knobs, measuring, spread))
+            }
+        }
+    }
+
+    fn step_spread(
+        &mut self,
+        examples: &Examples,
+        knobs: &Knobs,
+        measuring: Measuring,
+        spread: Spread,
+    ) -> Step {
         let mut gauge = match measuring {
             Measuring::NormsAndMemory => MemoryGauge::open(&self.device, self.id),
             Measuring::Norms | Measuring::Nothing => None,
@@ -71,7 +101,17 @@ impl Trainer {
         let batch = batch(examples, self.batches.next(knobs.batch_size), &self.device);
         watch.end(Phase::Data);
 
-        let (loss, pass) = forward(&self.network, batch, knobs.activation, self.kept);
+        let (activation, kept) = (knobs.activation, self.kept);
+        let pass = match (spread, &gauge) {
+            (Spread::Halves, None) => {
+                Pass::halves(&self.network, batch, activation, kept, &self.device)
+            }
+            // A step that measures memory stays whole: it is the memory of one graph.
+            (Spread::Halves, Some(_)) | (Spread::Nothing | Spread::Products, _) => {
+                Pass::whole(&self.network, batch, activation, kept)
+            }
+        };
+        let loss = pass.loss();
         watch.end(Phase::Forward);
 
         if let Some(gauge) = &mut gauge {
@@ -79,7 +119,11 @@ impl Trainer {
             watch.resume();
         }
 
-        let gradients = backward(&self.network, loss.clone(), pass, &mut gauge);
+        let gradients = pass.backward(&self.network, || {
+            if let Some(gauge) = &mut gauge {
+                gauge.look();
+            }
+        });
         watch.end(Phase::Backward);
 
         let held = gauge.map(MemoryGauge::close);
@@ -96,7 +140,7 @@ impl Trainer {
         watch.end(Phase::Update);
 
         let norms = norms.map(|norms| norms.after(&self.network, &self.start));
-        Step { loss: loss.without_autodiff(), norms, held, phases: watch.phases() }
+        Step { loss, norms, held, phases: watch.phases() }
     }
 
     pub fn reset_optimizer(&mut self, knobs: &Knobs) {
@@ -126,40 +170,5 @@ impl Trainer {
 
     pub fn layers(&self) -> Vec<usize> {
         norms::layers(&self.network)
-    }
-}
-
-// Forward to the loss and back to the gradients, with all activations kept or without.
-
-/// The loss `[1]` of a batch; where blocks left nothing but their inputs, these. Else burn has recorded all of it.
-fn forward(
-    network: &Network,
-    (inputs, labels): (Inputs, Tensor<1, Int>),
-    activation: Activation,
-    kept: Activations,
-) -> (Tensor<1>, Option<CheckpointedPass>) {
-    match (network, inputs, kept) {
-        (Network::Transformer(transformer), Inputs::Tokens(tokens), Activations::OfBlocks) => {
-            let (loss, pass) = transformer.forward_checkpointed(tokens, labels);
-            (loss, Some(pass))
-        }
-        (_, inputs, _) => (cross_entropy(network.forward(inputs, activation), labels), None),
-    }
-}
-
-/// The gradients of the loss by the parameters of the network that made it.
-fn backward(
-    network: &Network,
-    loss: Tensor<1>,
-    checkpointed: Option<CheckpointedPass>,
-    gauge: &mut Option<MemoryGauge<'_>>,
-) -> GradientsParams {
-    match (checkpointed, network) {
-        (Some(pass), Network::Transformer(transformer)) => pass.backward(loss, transformer, || {
-            if let Some(gauge) = gauge {
-                gauge.look();
-            }
-        }),
-        _ => GradientsParams::from_grads(loss.backward(), network),
     }
 }

@@ -5,9 +5,10 @@
 //! number i + head / 2, as that library does, so that queries and keys go out as they are.
 
 use crate::baseline::trained::transposed;
-use crate::networks::{Architecture, RMS_EPSILON, ROTARY_BASE, Role, WeightTensor};
+use crate::networks::{Architecture, Role, WeightTensor};
 use crate::weights::DecodeError;
 use crate::weights::burn_format::shortened;
+use crate::weights::hugging_face;
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensorError, SafeTensors, serialize};
 use std::collections::HashMap;
@@ -129,28 +130,18 @@ impl Opened<'_> {
 
 /// The sizes, under the names of a Llama model's `config.json`.
 fn metadata(architecture: &Architecture) -> HashMap<String, String> {
-    let mut pairs = vec![("format", "pt".to_owned()), ("description", architecture.in_words())];
-    match architecture {
-        Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_) => {}
-        Architecture::Transformer(config) => pairs.extend([
-            ("architectures", "LlamaForCausalLM".to_owned()),
-            ("model_type", "llama".to_owned()),
-            ("vocab_size", config.vocab.to_string()),
-            ("hidden_size", config.width.to_string()),
-            ("intermediate_size", config.ffn.to_string()),
-            ("num_hidden_layers", config.depth.to_string()),
-            ("num_attention_heads", config.heads.to_string()),
-            ("num_key_value_heads", config.kv_heads.to_string()),
-            ("max_position_embeddings", config.context.to_string()),
-            ("hidden_act", "silu".to_owned()),
-            ("rms_norm_eps", RMS_EPSILON.to_string()),
-            ("rope_theta", ROTARY_BASE.to_string()),
-            ("tie_word_embeddings", "false".to_owned()),
-            ("attention_bias", "false".to_owned()),
-        ]),
+    let mut all = HashMap::from([
+        ("format".to_owned(), "pt".to_owned()),
+        ("description".to_owned(), architecture.in_words()),
+    ]);
+    if let Architecture::Transformer(config) = architecture {
+        let sizes = hugging_face::sizes(config).into_iter();
+        all.extend(sizes.map(|(name, value)| (name.to_owned(), value.to_string())));
+        all.insert("architectures".to_owned(), hugging_face::ARCHITECTURE.to_owned());
+        all.insert("model_type".to_owned(), hugging_face::MODEL_TYPE.to_owned());
+        all.insert("hidden_act".to_owned(), hugging_face::ACTIVATION.to_owned());
     }
-    let owned = pairs.into_iter().map(|(name, value)| (name.to_owned(), value));
-    owned.collect()
+    all
 }
 
 impl WeightTensor {

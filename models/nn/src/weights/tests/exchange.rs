@@ -127,3 +127,31 @@ fn other_networks_go_out_in_the_order_of_pytorch() {
     assert_eq!(Theirs::read(&path).tensor("convolutions.1.weight").0, [2, 2, 3, 3]);
     assert_eq!(Theirs::read(&path).tensor("head.weight").0[0], 3);
 }
+
+#[test]
+fn a_folder_holds_all_that_transformers_loads() {
+    let (folder, architecture) = (TestFolder::new(), llama(16, 4, 2));
+    let path = folder.path("llama/");
+    let network = made(&architecture, 1);
+    let about =
+        Trained { data: DataConfig::new(Dataset::Text, 0), ..trained(&network, &architecture) };
+    super::super::save(&about, &path).unwrap();
+    let json = |name: &str| -> serde_json::Value {
+        serde_json::from_slice(&fs::read(path.join(name)).unwrap()).unwrap()
+    };
+    let config = json("config.json");
+    assert_eq!(config["architectures"][0], "LlamaForCausalLM");
+    assert_eq!((&config["hidden_size"], &config["rms_norm_eps"]), (&16.into(), &1e-5.into()));
+    // Every character of the text is a token of its own, in the order that the network has learned.
+    let data = about.data().unwrap();
+    let vocabulary = data.language.unwrap().vocabulary;
+    let tokens = json("tokenizer.json")["model"]["vocab"].clone();
+    assert_eq!(tokens.as_object().unwrap().len(), vocabulary.len());
+    for (token, name) in vocabulary.names().iter().enumerate() {
+        assert_eq!(tokens[name], token);
+    }
+    let loaded = load(made(&architecture, 2), &architecture, &path).unwrap();
+    assert_eq!(answers(&loaded, &architecture), answers(&network, &architecture));
+    let refused = save(&made(&mlp(&[5]), 1), &mlp(&[5]), &folder.path("mlp/"));
+    assert!(refused.unwrap_err().to_string().contains("only a transformer"));
+}
