@@ -1,4 +1,4 @@
-"""The networks of `mlsys bench train` in PyTorch, eager: milliseconds a step. `pip install torch`, then `python pytorch.py [THREADS]`."""
+"""The networks of `mlsys bench train` and `generate` in PyTorch, eager. `pip install torch`, then `python pytorch.py [THREADS]`."""
 
 import sys
 import time
@@ -25,11 +25,13 @@ class Block(nn.Module):
         self.output, self.down = linear(width, width), linear(ffn, width)
         self.gate, self.up = linear(width, ffn), linear(width, ffn)
 
-    def forward(self, x, angles):
+    def forward(self, x, angles, cache=None):
         y = self.norms[0](x)
         q, k, v = (layer(y).unflatten(-1, (-1, self.head)).transpose(1, 2) for layer in (self.q, self.k, self.v))
         q, k = turned(q, *angles), turned(k, *angles)
-        y = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+        if cache is not None:
+            k, v = cache[:] = [torch.cat([old, new], 2) for old, new in zip(cache, (k, v))] if cache else [k, v]
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=q.shape[2] > 1, enable_gqa=True)
         x = x + self.output(y.transpose(1, 2).flatten(2))
         y = self.norms[1](x)
         return x + self.down(F.silu(self.gate(y)) * self.up(y))
@@ -100,3 +102,28 @@ def of_text(batch, time):
 
 measure("llama", Llama(64, 176, 2, 64), of_text(16, 64), 150)
 measure("llama-256", Llama(256, 688, 4, 256), of_text(8, 256), 10)
+
+
+@torch.inference_mode()
+def generate(batch, prompt=16, generated=240, rounds=8):
+    net, times, processors = Llama(64, 176, 2, prompt + generated), [], []
+    for _ in range(rounds):
+        tokens, caches, seen = torch.randint(0, VOCAB, (batch, prompt)), [[] for _ in net.blocks], 0
+        for step in range(generated):
+            if step == 1:
+                processor = time.process_time()
+            start = time.perf_counter()
+            x, angles = net.embedding(tokens), [table[seen:seen + tokens.shape[1]] for table in net.angles]
+            seen += tokens.shape[1]
+            for block, cache in zip(net.blocks, caches):
+                x = block(x, angles, cache)
+            tokens = net.head(net.norm(x[:, -1:])).argmax(-1)
+            tokens.tolist()
+            times += [1e6 * (time.perf_counter() - start)] * (step > 0)
+        processors.append(1e6 * (time.process_time() - processor) / (generated - 1))
+    times.sort()
+    print(f"batch {batch}, us a token: least {times[0]:.0f}, median {times[len(times) // 2]:.0f}, of processors {min(processors):.0f}")
+
+
+generate(1)
+generate(8)

@@ -7,12 +7,15 @@
 
 mod bare;
 pub mod bench;
+pub mod generate;
 pub mod llama;
 pub mod load;
 #[cfg(unix)]
 pub mod pty;
+pub mod scaling;
 pub mod screen;
 pub mod simulated;
 #[cfg(unix)]
 pub mod start;
+mod timed;
 pub mod train;

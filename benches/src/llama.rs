@@ -66,7 +66,7 @@ pub fn run(options: &Options, device: DeviceInfo) -> Result<Vec<Sample>, Failure
 }
 
 /// Characters of the project's tales.
-const VOCAB: usize = 52;
+pub const VOCAB: usize = 52;
 
 /// Seconds of a computation: from the inputs to the result, and from its gradient to those of inputs and weights.
 struct Timed {

@@ -3,24 +3,13 @@
 //! All sides train the same network on the same data with the same metrics at the same cadence, turn by turn in one
 //! process, and are timed from the first loss to the end of the run: what was compiled is compiled by then.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
-use std::{io, mem};
+use std::io;
 
 use clap::Args;
-use mlsys_lab::control::Limits;
+use mlsys_lab::Registry;
 use mlsys_lab::device::DeviceInfo;
-use mlsys_lab::lab::{Lab, Run};
-use mlsys_lab::params::{Params, Settings};
-use mlsys_lab::report::{FrameTrigger, Report, Sink};
-use mlsys_lab::schema::Schema;
-use mlsys_lab::tables::Tables;
-use mlsys_lab::{Control, LabError, Registry};
 use mlsys_run::console::Console;
-use mlsys_run::outcome::Outcome;
-use mlsys_run::process::{Failure, Interrupt};
-use mlsys_run::session::{RunRequest, execute};
-use mlsys_run::sources::Sources;
+use mlsys_run::process::Failure;
 use mlsys_tui::serve_run;
 use mlsys_tui::state::Tempo;
 use mlsys_tui::terminal::{Screen, Stop};
@@ -29,6 +18,7 @@ use ratatui::backend::CrosstermBackend;
 
 use crate::bare::{self, TASKS, Task, Update};
 use crate::bench::{self, START, Sample, Scratch, failed, in_turn};
+use crate::timed::{Clocks, Timed, headless};
 
 /// Measures training steps.
 #[derive(Debug, Args)]
@@ -100,18 +90,15 @@ const SIDES: [(&str, Side); 5] = [
 
 struct Bench {
     registry: &'static Registry,
-    seconds: Stopwatch,
+    clocks: Clocks,
     device: DeviceInfo,
     folder: Scratch,
 }
 
 impl Bench {
     fn new(device: DeviceInfo, registry: &'static Registry) -> Result<Self, Failure> {
-        let seconds = Stopwatch::default();
-        let timed = Timed { inner: registry.find("train")?, seconds: seconds.clone() };
-        // It lives as long as the program: sessions hold their lab on a thread of their own.
-        let registry: &'static Registry = Box::leak(Box::new(Registry::new(vec![Box::new(timed)])));
-        Ok(Self { registry, seconds, device, folder: Scratch::new("train")? })
+        let (registry, clocks) = Timed::registry(registry, "train", "loss")?;
+        Ok(Self { registry, clocks, device, folder: Scratch::new("train")? })
     }
 
     fn by_hand(&self, task: &Task, update: Update) -> Result<f64, Failure> {
@@ -119,24 +106,8 @@ impl Bench {
     }
 
     fn headless(&self, task: &Task) -> Result<f64, Failure> {
-        let lab = self.registry.find("train")?;
-        let settings = Settings::from_pairs(task.settings.split(' ')).map_err(failed)?;
-        let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None)
-            .map_err(|errors| mlsys_run::settings::failure("train", &errors))?;
-        let request = RunRequest {
-            label: task.name,
-            lab,
-            params,
-            device: self.device.clone(),
-            limits: Limits::default(),
-            lesson: None,
-            runs: Some(self.folder.path()),
-            sources: Sources::new(self.registry),
-        };
-        let run = execute(request, &Interrupt::default(), &mut Console::silent());
-        if !matches!(run.outcome, Outcome::Finished) {
-            return Err(Failure::Run(format!("{:?}", run.outcome)));
-        }
+        let runs = self.folder.path();
+        headless(self.registry, "train", task.settings, self.device.clone(), runs)?;
         self.measured()
     }
 
@@ -163,77 +134,15 @@ impl Bench {
         self.measured()
     }
 
+    /// Seconds from the first loss to the last value.
     fn measured(&self) -> Result<f64, Failure> {
-        self.seconds.take().ok_or_else(|| Failure::Run("the run reported no loss".to_owned()))
-    }
-}
-
-/// A lab that notes the time from its first loss to its last value, on its own thread: what the screen does after
-/// the end is no part of it, and neither are the last pictures.
-struct Timed {
-    inner: &'static dyn Lab,
-    seconds: Stopwatch,
-}
-
-impl Lab for Timed {
-    fn schema(&self) -> &Schema {
-        self.inner.schema()
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let mut sink = Span { sink: &mut *run.sink, ends: None };
-        let never = Control::free(Limits::default(), Arc::default());
-        let mut timed = Run {
-            params: run.params.clone(),
-            device: run.device,
-            sink: &mut sink,
-            control: mem::replace(&mut run.control, never),
-        };
-        let ended = self.inner.run(&mut timed);
-        run.control = timed.control;
-        self.seconds.put(sink.ends.map(|(first, last)| last - first));
-        ended
-    }
-}
-
-/// Passes everything on and notes when the first loss and the last value of any series came.
-struct Span<'a> {
-    sink: &'a mut dyn Sink,
-    ends: Option<(Instant, Instant)>,
-}
-
-impl Sink for Span<'_> {
-    fn report(&mut self, report: Report) {
-        let begun = self.ends.is_some();
-        let timed = matches!(&report, Report::Point { name, .. } if begun || &**name == "loss");
-        self.sink.report(report);
-        if timed {
-            let now = Instant::now();
-            self.ends = Some((self.ends.map_or(now, |(first, _)| first), now));
-        }
-    }
-
-    fn wants_frame(&mut self, panel: &str, trigger: FrameTrigger) -> bool {
-        self.sink.wants_frame(panel, trigger)
-    }
-
-    fn frames_done(&mut self) {
-        self.sink.frames_done();
-    }
-}
-
-/// The time of the run that ended last.
-#[derive(Clone, Default)]
-struct Stopwatch(Arc<Mutex<Option<Duration>>>);
-
-impl Stopwatch {
-    fn put(&self, time: Option<Duration>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = time;
-    }
-
-    fn take(&self) -> Option<f64> {
-        let time = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        time.map(|time| time.as_secs_f64())
+        let clocks = self.clocks.take();
+        let (first, last) = clocks
+            .points
+            .first()
+            .zip(clocks.last)
+            .ok_or_else(|| Failure::Run("the run reported no loss".to_owned()))?;
+        Ok((last - *first).as_secs_f64())
     }
 }
 
