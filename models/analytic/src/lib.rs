@@ -6,6 +6,7 @@
 //! never a wrapped number.
 
 pub mod closed_form;
+pub mod model_config;
 
 mod compression {
     pub(crate) mod codebooks;
@@ -95,15 +96,15 @@ pub fn labs() -> Vec<Recipe> {
 
 /// The same, with another engine that differentiates for the lab `graph`, with the extensions of the lab `kernel`, and
 /// with compilers and devices for the lab `lowering`.
-pub fn labs_beside(
+pub fn labs_with(
     engine: fn() -> Box<dyn Engine>,
     extensions: fn() -> Extensions,
     toolchain: fn() -> Box<dyn Toolchain>,
 ) -> Vec<Recipe> {
     all(vec![
-        Recipe::new("graph", move || Ok(Graph::new()?.beside(engine()))),
+        Recipe::new("graph", move || Ok(Graph::new()?.with_engine(engine()))),
         Recipe::new("kernel", move || Ok(KernelLab::new()?.with_extensions(extensions()))),
-        Recipe::new("lowering", move || Ok(Lowering::new()?.beside(toolchain()))),
+        Recipe::new("lowering", move || Ok(Lowering::new()?.with_toolchain(toolchain()))),
     ])
 }
 

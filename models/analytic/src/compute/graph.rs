@@ -35,7 +35,7 @@ impl Graph {
 
     /// The same with another engine that differentiates each graph too.
     #[must_use]
-    pub fn beside(mut self, engine: Box<dyn Engine>) -> Self {
+    pub fn with_engine(mut self, engine: Box<dyn Engine>) -> Self {
         self.engine = Some(engine);
         self
     }

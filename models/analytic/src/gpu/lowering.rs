@@ -25,7 +25,7 @@ impl Lowering {
     }
 
     #[must_use]
-    pub fn beside(mut self, toolchain: Box<dyn Toolchain>) -> Self {
+    pub fn with_toolchain(mut self, toolchain: Box<dyn Toolchain>) -> Self {
         self.toolchain = Some(toolchain);
         self
     }

@@ -32,8 +32,8 @@ impl Toolchain for Pretended {
     }
 }
 
-fn beside(off: f32, backend: Backend, set: &[&str]) -> RunData {
-    let lab = Lowering::new().expect("a schema").beside(Box::new(Pretended { off }));
+fn run_on(off: f32, backend: Backend, set: &[&str]) -> RunData {
+    let lab = Lowering::new().expect("a schema").with_toolchain(Box::new(Pretended { off }));
     let (data, ended) = run_lab(&lab, DeviceId { backend, index: 0 }, &settings(set));
     ended.expect("a run");
     data
@@ -46,12 +46,12 @@ fn page<'a>(data: &'a RunData, panel: &str) -> &'a str {
 
 #[test]
 fn a_devices_result_is_held_against_the_processors() {
-    let data = beside(0.0, Backend::Wgpu, &["vector_width=4", "elements=1001"]);
+    let data = run_on(0.0, Backend::Wgpu, &["vector_width=4", "elements=1001"]);
     assert_eq!(data.metric("max_difference"), Some(Value::Float(0.0)));
     assert_eq!(data.metric("compile_seconds.wgsl"), Some(Value::Float(0.25)));
     assert_eq!(data.metric("compile_seconds.cuda"), None);
     assert!(data.notices.is_empty());
-    let data = beside(0.5, Backend::Wgpu, &["kernel=softmax-row"]);
+    let data = run_on(0.5, Backend::Wgpu, &["kernel=softmax-row"]);
     let far = data.metric("max_difference").and_then(|far| far.as_f64());
     assert!(far.is_some_and(|far| far > 1.0), "{far:?}");
     assert!(page(&data, "run").contains("  farthest"));
@@ -63,11 +63,11 @@ fn without_a_device_the_reason_is_reported() {
         (0.0, Backend::Cpu, "no compiler for the processor"),
         (f32::NAN, Backend::Wgpu, "its driver ended"),
     ] {
-        let data = beside(off, backend, &[]);
+        let data = run_on(off, backend, &[]);
         assert_eq!(data.metric("max_difference"), None);
         assert!(data.notices.iter().any(|notice| notice.contains(said)));
         assert!(page(&data, "run").contains(said));
     }
-    let data = beside(f32::NAN, Backend::Wgpu, &["run=false"]);
+    let data = run_on(f32::NAN, Backend::Wgpu, &["run=false"]);
     assert!(data.notices.is_empty() && page(&data, "run").starts_with("Nothing was run"));
 }

@@ -7,6 +7,7 @@ mod contract;
 mod gradients;
 mod kernel;
 mod lowering;
+mod model_configs;
 mod on_device;
 mod plug;
 mod run;

@@ -94,7 +94,7 @@ fn panes<'i>(
     };
     if depth > 0 || items.len() > MAX_PANES {
         let message =
-            format!("at most {MAX_PANES} panes stand beside each other, and none in another");
+            format!("at most {MAX_PANES} panes stand next to each other, and none in another");
         owner.problems.add(Mistake::TooLarge, place, message, "draw fewer");
         return None;
     }
