@@ -61,6 +61,8 @@ pub struct QuestionReport {
     pub right_first: usize,
     /// Learners who were right in the end.
     pub right: usize,
+    /// Learners with an answer that is graded elsewhere.
+    pub recorded: usize,
     /// Learners who took a hint.
     pub hinted: usize,
     pub hints: usize,
@@ -277,14 +279,17 @@ impl Grading<'_> {
             .filter(|attempts| !attempts.is_empty());
         let attempts: Vec<Attempt> = match (made, answers.get(id, &question.id)) {
             (Some(attempts), _) => attempts.clone(),
-            (None, Some(given)) => vec![Attempt { given: given.clone(), right: false, points: 0 }],
+            (None, Some(given)) => {
+                vec![Attempt { given: given.clone(), right: None, points: 0, at: None }]
+            }
             (None, None) => return 0,
         };
         report.answered += 1;
+        report.recorded += usize::from(question.kind.is_withheld());
         let mut earned = None;
         for (index, attempt) in attempts.iter().enumerate() {
             let graded = self.grade(question, &attempt.given);
-            if graded.right.unwrap_or(attempt.right) {
+            if graded.right.or(attempt.right).unwrap_or(false) {
                 report.right_first += usize::from(index == 0);
                 let points = match graded.right {
                     Some(_) => question.points,
@@ -365,14 +370,7 @@ fn stated_wrong(kind: &QuestionKind) -> Vec<(String, String)> {
 /// An answer on one line, so that answers which differ by white space alone are one.
 fn spelled(given: &Answer) -> String {
     const MOST: usize = 80;
-    let text = match given {
-        Answer::One(text) => text.clone(),
-        Answer::Many(texts) => texts.join(", "),
-        Answer::Pairs(pairs) => {
-            let pairs: Vec<String> = pairs.iter().map(|(l, r)| format!("{l}: {r}")).collect();
-            pairs.join("; ")
-        }
-    };
+    let text = given.to_string();
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").chars().take(MOST).collect()
 }

@@ -11,7 +11,9 @@ use mlsys_lab::Registry;
 use mlsys_lab::nearest::nearest;
 
 use crate::diagnostic::{Code, Diagnostic, Located, Place, Source};
-use crate::model::{CourseId, Lesson, LessonId, ListedModule, Manifest, translated};
+use crate::model::{
+    CourseId, GradingRules, Lesson, LessonId, ListedModule, ListedRules, Manifest, translated,
+};
 use crate::parse::{Parsed, manifest_draft, read};
 
 pub use outline::{ListedLesson, Outline};
@@ -28,6 +30,7 @@ pub struct Course {
     /// Under which licence it may be used.
     pub license: Option<String>,
     pub authors: Vec<String>,
+    pub grading: GradingRules,
     pub(crate) modules: Vec<Module>,
     pub(crate) lessons: Vec<Lesson>,
 }
@@ -159,9 +162,39 @@ pub fn read_course(files: &CourseFiles, registry: &Registry) -> ParsedCourse {
         diagnostics.extend(disorder(&lessons));
     }
     diagnostics.extend(between);
+    let grading = grading_rules(&manifest, &modules, &lessons, &mut diagnostics);
     let Manifest { id, title, about, license, authors, .. } = manifest;
-    let course = Course { id, title, about, license, authors, modules, lessons: Vec::new() };
+    let course =
+        Course { id, title, about, license, authors, grading, modules, lessons: Vec::new() };
     ParsedCourse { draft: is_sound.then_some(course), lessons: read, diagnostics }
+}
+
+/// When each lesson is due: as `[grading.due]` says, else as its module does.
+fn grading_rules(
+    manifest: &Manifest,
+    modules: &[Module],
+    lessons: &[&Lesson],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> GradingRules {
+    let ListedRules { late, attempts, credit, due: listed } = &manifest.grading;
+    let mut due = BTreeMap::new();
+    for (module, Module { lessons: own, .. }) in manifest.modules.iter().zip(modules) {
+        let ids = lessons.iter().map(|lesson| &lesson.front.id).skip(own.start).take(own.len());
+        due.extend(ids.filter_map(|id| Some((id.clone(), module.due?))));
+    }
+    for (lesson, time) in listed {
+        let mut known = lessons.iter().map(|lesson| lesson.front.id.as_str());
+        if !known.clone().any(|id| id == lesson.value.as_str()) {
+            let message = format!("there is no lesson `{}` in this course", lesson.value);
+            let error = manifest.source.error(Code::UnknownLesson, lesson.place, message);
+            diagnostics.push(match nearest(lesson.value.as_str(), known.by_ref()) {
+                Some(id) => error.help(format!("did you mean \"{id}\"?")),
+                None => error.help("name one of its lessons by its id"),
+            });
+        }
+        due.insert(lesson.value.clone(), *time);
+    }
+    GradingRules { due, late: *late, attempts: *attempts, credit: *credit }
 }
 
 struct Reading<'a> {

@@ -15,7 +15,9 @@ use mlsys_expr::Env;
 use mlsys_lab::Registry;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Asked, Match, Question, QuestionKind, QuestionType, Wrong};
+use crate::model::{
+    Asked, Formula, KernelTask, Match, Question, QuestionKind, QuestionType, Wrong,
+};
 
 pub use answer::Answer;
 pub use job::{Grader, GradingJob, KnownNames};
@@ -32,6 +34,19 @@ pub struct Grade {
     /// What to say to it, where there is something to say.
     pub feedback: Option<String>,
     pub points: u32,
+    /// How much of a wrong answer is right, where its parts can be told apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<Parts>,
+    /// The tests that a kernel failed, and how.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<String>,
+}
+
+/// Tests that a kernel passed, pairs that belong together, numbers that are right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parts {
+    pub right: usize,
+    pub of: usize,
 }
 
 /// Whether an answer is right.
@@ -49,8 +64,14 @@ impl Question {
     /// Grades an answer. `env` has the values of the lesson's labs, which answers may refer to; `registry` the labs
     /// that questions of type expression are graded by.
     pub fn grade(&self, given: &Answer, env: &dyn Env, registry: &Registry) -> Grade {
-        let judgement = self.judge(given, env, registry);
-        self.grade_of(judgement)
+        if let (QuestionType::Kernel, Some(text)) = (self.kind.ty(), given.one())
+            && let Some((grade, _)) = self.try_kernel(text, env, registry)
+        {
+            return grade;
+        }
+        let grade = self.grade_of(self.judge(given, env, registry));
+        let parts = (grade.verdict == Verdict::Wrong).then(|| self.parts(given, env)).flatten();
+        Grade { parts, ..grade }
     }
 
     /// Grades a kernel as [`Self::grade`] does, with the result of each test; none for a question of another
@@ -61,14 +82,35 @@ impl Question {
         env: &dyn Env,
         registry: &Registry,
     ) -> Option<(Grade, Vec<Case>)> {
-        let (judgement, cases) = if let QuestionKind::Kernel(task) = &self.kind {
-            kernel::judge(text, task, env, registry)
-        } else if self.kind.ty() == QuestionType::Kernel {
-            (self.judge(&Answer::One(text.to_owned()), env, registry), Vec::new())
-        } else {
-            return None;
+        let (judgement, cases) = match &self.kind {
+            QuestionKind::Kernel(task) => kernel::judge(text, task, env, registry),
+            QuestionKind::Withheld(Asked::Kernel { samples, tolerance, .. })
+                if !samples.is_empty() =>
+            {
+                let task = KernelTask::of_samples(samples, *tolerance);
+                match kernel::judge(text, &task, env, registry) {
+                    (Judgement::Right | Judgement::Wrong(_), cases) => (Judgement::Recorded, cases),
+                    judged => judged,
+                }
+            }
+            QuestionKind::Withheld(Asked::Kernel { .. }) => {
+                (self.judge(&Answer::One(text.to_owned()), env, registry), Vec::new())
+            }
+            QuestionKind::Numeric { .. }
+            | QuestionKind::Choice { .. }
+            | QuestionKind::Multiple { .. }
+            | QuestionKind::Match { .. }
+            | QuestionKind::Order { .. }
+            | QuestionKind::List { .. }
+            | QuestionKind::Expression { .. }
+            | QuestionKind::Text { .. }
+            | QuestionKind::Withheld(_) => return None,
         };
-        Some((self.grade_of(judgement), cases))
+        let grade = self.grade_of(judgement);
+        let failed: Vec<String> = cases.iter().filter_map(Case::failure).collect();
+        let (of, wrong) = (cases.len(), failed.len());
+        let parts = (wrong > 0).then(|| Parts { right: of - wrong, of });
+        Some((Grade { parts, failed, ..grade }, cases))
     }
 
     fn grade_of(&self, judgement: Judgement) -> Grade {
@@ -78,7 +120,42 @@ impl Question {
             Judgement::Recorded => (Verdict::Recorded, None, 0),
             Judgement::Malformed(why) => (Verdict::Malformed, Some(why), 0),
         };
-        Grade { verdict, feedback, points }
+        Grade { verdict, feedback, points, parts: None, failed: Vec::new() }
+    }
+
+    /// Whether the numbers that are right have values, as far as they come from runs of the lesson's labs.
+    pub(crate) fn has_known_answer(&self, env: &dyn Env) -> bool {
+        let known = |formulas: &[Formula]| number::values(formulas, env).is_ok();
+        match &self.kind {
+            QuestionKind::Numeric { answer, .. } => known(slice::from_ref(answer)),
+            QuestionKind::List { answer, .. } => known(answer),
+            QuestionKind::Choice { .. }
+            | QuestionKind::Multiple { .. }
+            | QuestionKind::Match { .. }
+            | QuestionKind::Order { .. }
+            | QuestionKind::Text { .. }
+            | QuestionKind::Expression { .. }
+            | QuestionKind::Kernel(_) => true,
+            QuestionKind::Withheld(_) => false,
+        }
+    }
+
+    /// How much of a wrong answer is right; none for a kernel, which its tests tell.
+    fn parts(&self, given: &Answer, env: &dyn Env) -> Option<Parts> {
+        match (&self.kind, given) {
+            (QuestionKind::Match { pairs, .. }, Answer::Pairs(given)) => {
+                let belongs = |pair: &&Match| {
+                    let mut given = given.iter();
+                    given.any(|(left, right)| same(left, &pair.left) && same(right, &pair.right))
+                };
+                Some(Parts { right: pairs.iter().filter(belongs).count(), of: pairs.len() })
+            }
+            (QuestionKind::List { answer, tolerance, .. }, given) => {
+                let right = number::count_right(&given.many()?, answer, *tolerance, env);
+                Some(Parts { right, of: answer.len() })
+            }
+            _ => None,
+        }
     }
 
     fn judge(&self, given: &Answer, env: &dyn Env, registry: &Registry) -> Judgement {

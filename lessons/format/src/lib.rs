@@ -11,6 +11,7 @@ mod course;
 mod diagnostic;
 mod env;
 mod grade;
+mod gradebook;
 mod lint;
 mod model;
 mod parse;
@@ -30,20 +31,23 @@ pub use course::{
 pub use diagnostic::{Code, Diagnostic, Located, Place, Severity, Source};
 pub use env::{DEVICE_FACTS, DeviceFacts, LessonEnv, label_of};
 pub use grade::{
-    Answer, Case, CaseResult, Comparison, Grade, Grader, GradingJob, KnownNames, PredictionError,
-    ReadNumberError, Verdict, read_number,
+    Answer, Case, CaseResult, Comparison, Grade, Grader, GradingJob, KnownNames, Parts,
+    PredictionError, ReadNumberError, Verdict, read_number,
 };
+pub use gradebook::{GradeOutcome, QuestionGrade, Received, grade_lesson};
 pub use lint::{spoilers, telling_lengths};
 pub use model::{
-    Asked, Block, Bound, Check, CourseId, CourseIdError, DeviceName, Disclosure, Expected, Formula,
-    FrontMatter, Goal, KernelTask, KernelTest, Knob, LabDirective, Lesson, LessonId, LessonIdError,
-    Limit, ListedModule, Manifest, Match, Notes, Outcome, PanelRef, Predict, PredictKind, Prose,
-    Question, QuestionKind, QuestionType, Setting, Side, Target, Term, Tolerance, Varied, Wrong,
-    is_inside, translated,
+    Asked, Audience, Block, Bound, Check, CourseId, CourseIdError, Credit, DeviceName, Disclosure,
+    Expected, Formula, FrontMatter, Goal, GradingRules, KernelTask, KernelTest, Knob, LabDirective,
+    LatePolicy, Lesson, LessonId, LessonIdError, Limit, ListedModule, ListedRules, Manifest, Match,
+    Notes, Outcome, PanelRef, Predict, PredictKind, Prose, Question, QuestionKind, QuestionType,
+    Setting, Side, Target, Term, Timestamp, TimestampError, Tolerance, Varied, Wrong, is_inside,
+    translated,
 };
 pub use parse::translation::read_translation;
 pub use parse::{FORMAT, MAX_DIRECTIVES, MAX_FILE_BYTES, Parsed, parse, parse_bytes, read};
 pub use progress::answers::{Answers, AnswersError, Details, PredictionMade};
+pub use progress::submission::{LearnerId, LearnerIdError, Submission, question_text};
 pub use progress::{
     Answered, Attempt, Event, LOG_VERSION, LessonProgress, Progress, Record, Replay, State, Summary,
 };

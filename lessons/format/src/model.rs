@@ -5,6 +5,7 @@ mod id;
 mod kernel;
 mod lab;
 mod question;
+mod rules;
 
 use std::collections::BTreeMap;
 
@@ -14,9 +15,10 @@ use crate::diagnostic::{Located, Place, Source};
 
 pub use answer::{Formula, Tolerance, Wrong};
 pub use id::{CourseId, CourseIdError, LessonId, LessonIdError, is_inside, translated};
-pub use kernel::{Bound, Expected, KernelTask, KernelTest, Limit, Side, Varied};
+pub use kernel::{Audience, Bound, Expected, KernelTask, KernelTest, Limit, Side, Varied};
 pub use lab::{DeviceName, Disclosure, Goal, Knob, LabDirective, PanelRef, Setting};
 pub use question::{Asked, Match, Question, QuestionKind, QuestionType};
+pub use rules::{Credit, GradingRules, LatePolicy, ListedRules, Timestamp, TimestampError};
 
 pub(crate) use lab::settings;
 
@@ -346,6 +348,7 @@ pub struct Manifest {
     /// Under which licence it may be used.
     pub license: Option<String>,
     pub authors: Vec<String>,
+    pub grading: ListedRules,
     /// Its parts, in order.
     pub modules: Vec<ListedModule>,
 }
@@ -359,6 +362,8 @@ pub struct ListedModule {
     pub about: String,
     /// Its lessons in order, by id or by the path of their files within the course.
     pub lessons: Vec<Located<String>>,
+    /// When the answers to its lessons are due.
+    pub due: Option<Timestamp>,
 }
 
 impl ListedModule {

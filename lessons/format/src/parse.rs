@@ -7,6 +7,7 @@ mod front;
 mod kernel;
 mod keys;
 mod question;
+mod rules;
 mod split;
 pub(crate) mod translation;
 mod tree;

@@ -1,13 +1,14 @@
 //! What a learner has done, as an append-only log of events; the program reads and writes the file.
 
 pub(crate) mod answers;
+pub(crate) mod submission;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use crate::grade::Answer;
-use crate::model::{CourseId, Lesson, LessonId, Question};
+use crate::model::{CourseId, Lesson, LessonId, Question, Timestamp};
 
 /// What all events of a log come to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,8 +55,13 @@ pub struct Answered {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
     pub given: Answer,
-    pub right: bool,
+    /// Unknown where the right answer is kept elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub right: Option<bool>,
     pub points: u32,
+    /// When it was given, by the learner's clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
 }
 
 /// What reading a log gave.
@@ -83,6 +89,8 @@ pub struct Summary {
     pub of: u32,
     /// Questions answered right.
     pub right: usize,
+    /// Answered questions with a right answer that is kept elsewhere.
+    pub recorded: usize,
     pub questions: usize,
 }
 
@@ -92,6 +100,20 @@ pub enum State {
     New,
     Started,
     Completed,
+}
+
+impl Summary {
+    /// How many questions are answered, and what is known of the answers.
+    pub fn words(&self) -> String {
+        let Self { right, recorded, questions, .. } = self;
+        match (right, recorded) {
+            (right, 0) => format!("{right} of {questions} questions right"),
+            (0, recorded) => format!("{recorded} of {questions} answers recorded"),
+            (right, recorded) => {
+                format!("{right} of {questions} questions right, {recorded} answers recorded")
+            }
+        }
+    }
 }
 
 impl Replay {
@@ -141,7 +163,7 @@ impl Progress {
             match serde_json::from_slice::<Record>(line) {
                 Ok(record) if record.v <= LOG_VERSION => {
                     if record.course == *course {
-                        replay.progress.apply(record.event);
+                        replay.progress.apply_at(Some(Timestamp(record.at)), record.event);
                     }
                 }
                 Ok(_) => {
@@ -155,8 +177,13 @@ impl Progress {
         replay
     }
 
-    /// Takes one event in.
+    /// Takes an event in that happens now.
     pub fn apply(&mut self, event: Event) {
+        self.apply_at(None, event);
+    }
+
+    /// Takes an event of the log in.
+    pub fn apply_at(&mut self, at: Option<Timestamp>, event: Event) {
         let lesson = self.lessons.entry(event.lesson().clone()).or_default();
         match event {
             Event::LessonOpened { .. } => {}
@@ -171,7 +198,7 @@ impl Progress {
                 lesson.outcomes.insert(prediction, actual);
             }
             Event::AnswerGiven { question, given, right, points, .. } => {
-                lesson.answer(question, given, right, points);
+                lesson.answer(question, Attempt { given, right: Some(right), points, at });
             }
             Event::HintShown { question, hint, .. } => {
                 let shown = lesson.hints.entry(question).or_default();
@@ -188,7 +215,11 @@ impl Progress {
                 }
             }
             Event::LessonCompleted { .. } => lesson.completed = true,
-            Event::LessonReset { .. } => *lesson = LessonProgress::default(),
+            // Answers that count only so often are not won back by a new start.
+            Event::LessonReset { .. } => {
+                let attempts = std::mem::take(&mut lesson.attempts);
+                *lesson = LessonProgress { attempts, ..LessonProgress::default() };
+            }
         }
     }
 
@@ -217,20 +248,27 @@ impl Progress {
         let answered: Vec<&Answered> = progress.map_or_else(Vec::new, |progress| {
             lesson.questions().filter_map(|question| progress.answers.get(&question.id)).collect()
         });
+        let is_withheld = |question: &&Question| question.kind.is_withheld();
+        let recorded = progress.into_iter().flat_map(|progress| {
+            let withheld = lesson.questions().filter(is_withheld);
+            withheld.filter(|question| progress.answers.contains_key(&question.id))
+        });
         Summary {
             state: self.state(&lesson.front.id),
             points: answered.iter().map(|answered| answered.points).sum(),
             of: lesson.points(),
             right: answered.iter().filter(|answered| answered.right).count(),
+            recorded: recorded.count(),
             questions: lesson.questions().count(),
         }
     }
 }
 
 impl LessonProgress {
-    fn answer(&mut self, question: String, given: Answer, right: bool, points: u32) {
-        let attempt = Attempt { given: given.clone(), right, points };
-        self.attempts.entry(question.clone()).or_default().push(attempt);
+    fn answer(&mut self, question: String, attempt: Attempt) {
+        self.attempts.entry(question.clone()).or_default().push(attempt.clone());
+        let Attempt { given, right, points, at: _ } = attempt;
+        let right = right == Some(true);
         let attempts = self.answers.get(&question).map_or(0, |before| before.attempts) + 1;
         match self.answers.get_mut(&question) {
             Some(before) if before.right => before.attempts = attempts,

@@ -6,7 +6,7 @@ use mlsys_lab::value::toml_string;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Place, Source};
-use crate::model::{Asked, Block, CourseId, Lesson, LessonId, Question};
+use crate::model::{Asked, Block, CourseId, KernelTest, Lesson, LessonId, Question, Tolerance};
 
 /// The version of key files that this program reads and writes.
 const FORMAT: u32 = 1;
@@ -132,7 +132,7 @@ fn replaced(source: &Source, blocks: &[Block], with: impl Fn(&Block) -> Option<S
 }
 
 /// The directive of a question without its answer, between its own fences.
-fn asked(question: &Question, lesson: &Lesson) -> String {
+pub(crate) fn asked(question: &Question, lesson: &Lesson) -> String {
     let original = lesson.source.slice(question.place);
     let mut lines = original.lines();
     // A directive that was read has both of its fences.
@@ -148,8 +148,12 @@ fn asked(question: &Question, lesson: &Lesson) -> String {
     }
     match question.kind.asked() {
         Asked::Numeric { unit: Some(unit) } => keys.push(format!("unit = {}", toml_string(&unit))),
-        Asked::Kernel { starter } => {
+        Asked::Kernel { starter, samples, tolerance } => {
             keys.extend(starter.map(|starter| format!("starter = {}", toml_string(&starter))));
+            if !samples.is_empty() {
+                keys.extend(written(tolerance));
+            }
+            keys.extend(samples.iter().map(sample));
         }
         Asked::Numeric { unit: None } | Asked::List | Asked::Expression | Asked::Text => {}
         Asked::Choice { choices } | Asked::Multiple { choices } | Asked::Order { choices } => {
@@ -162,6 +166,35 @@ fn asked(question: &Question, lesson: &Lesson) -> String {
     }
     let end = if original.ends_with('\n') { "\n" } else { "" };
     format!("{opening}\n{}\n{closing}{end}", keys.join("\n"))
+}
+
+fn written(tolerance: Tolerance) -> Option<String> {
+    match tolerance {
+        Tolerance::Exact => None,
+        Tolerance::Relative(share) => Some(format!("tolerance = {{ rel = {share:?} }}")),
+        Tolerance::Absolute(most) => Some(format!("tolerance = {{ abs = {most:?} }}")),
+    }
+}
+
+/// A test that learners may try.
+fn sample(test: &KernelTest) -> String {
+    let table = |key: &str, entries: Vec<String>| match entries.len() {
+        0 => String::new(),
+        _ => format!("\n{key} = {{ {} }}", entries.join(", ")),
+    };
+    let entry = |name: &str, value: String| format!("{} = {value}", toml_string(name));
+    let vary =
+        test.vary.iter().map(|varied| entry(&varied.name.value, format!("{:?}", varied.values)));
+    let set = test.set.iter().map(|setting| entry(&setting.name, setting.value.to_toml()));
+    let expect = test.expect.iter();
+    let expect = expect.map(|one| entry(&one.buffer.value, toml_string(&one.value.source)));
+    [
+        format!("[[test]]\nname = {}\nsample = true", toml_string(&test.name)),
+        table("vary", vary.collect()),
+        table("set", set.collect()),
+        table("expect", expect.collect()),
+    ]
+    .concat()
 }
 
 /// Texts in an order that does not show which is right.

@@ -17,7 +17,7 @@ pub fn built_in() -> &'static Registry {
 
 fn recipes() -> Vec<Recipe> {
     let mut labs = mlsys_live::labs();
-    labs.extend(mlsys_analytic::labs_beside(
+    labs.extend(mlsys_analytic::labs_with(
         || Box::new(mlsys_nn::expression::Autodiff),
         || Extensions {
             classifier: Some(Box::new(mlsys_nn::digit_classifier::DigitClassifier)),

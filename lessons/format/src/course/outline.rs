@@ -59,7 +59,7 @@ impl Outline {
         let manifest = manifest?;
         let mut lessons = Vec::new();
         let mut modules = Vec::new();
-        for ListedModule { id, title, about, lessons: listed } in manifest.modules {
+        for ListedModule { id, title, about, lessons: listed, due: _ } in manifest.modules {
             let first = lessons.len();
             for listed in listed {
                 let file = files.get(&ListedModule::path_of(&listed.value))?.clone();

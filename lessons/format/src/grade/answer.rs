@@ -1,6 +1,7 @@
 //! An answer as a learner gives it and as files keep it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use mlsys_lab::random::SplitMix64;
 use serde::{Deserialize, Serialize};
@@ -77,6 +78,19 @@ impl Answer {
             Self::One(text) => Some(divided(text)),
             Self::Many(texts) => Some(texts.iter().map(String::as_str).collect()),
             Self::Pairs(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::One(text) => f.write_str(text),
+            Self::Many(texts) => f.write_str(&texts.join(", ")),
+            Self::Pairs(pairs) => {
+                let pairs: Vec<String> = pairs.iter().map(|(l, r)| format!("{l}: {r}")).collect();
+                f.write_str(&pairs.join(", "))
+            }
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Grading away from the lesson: an answer with all that its grade depends on, for another thread or another process.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mlsys_expr::{Env, LookupError, Point, Value};
 use mlsys_lab::Registry;
 use serde::{Deserialize, Serialize};
 
 use crate::grade::{Answer, Grade};
-use crate::model::{Formula, Lesson, Question, QuestionKind};
+use crate::model::{Asked, Formula, Lesson, Question, QuestionKind};
 
 /// Where answers are graded.
 pub trait Grader {
@@ -39,13 +39,28 @@ enum Known {
 }
 
 impl KnownNames {
+    /// Those of all questions of a lesson.
+    pub fn for_lesson(lesson: &Lesson, env: &dyn Env) -> Self {
+        let questions = lesson.questions();
+        Self(questions.flat_map(|question| Self::for_question(question, env).0).collect())
+    }
+
+    /// The first part of each name: labs of the lesson, and `device`.
+    pub fn labs(&self) -> BTreeSet<&str> {
+        self.0.keys().filter_map(|name| name.split('.').next()).collect()
+    }
+
     pub fn for_question(question: &Question, env: &dyn Env) -> Self {
         let formulas: Vec<&Formula> = match &question.kind {
             QuestionKind::Kernel(task) => task.cost_formulas().collect(),
             QuestionKind::Expression { accept, .. } => vec![accept],
-            QuestionKind::Numeric { .. }
-            | QuestionKind::List { .. }
-            | QuestionKind::Choice { .. }
+            QuestionKind::Numeric { answer, wrong, .. } => {
+                [answer].into_iter().chain(wrong.iter().map(|wrong| &wrong.value)).collect()
+            }
+            QuestionKind::List { answer, wrong, .. } => {
+                answer.iter().chain(wrong.iter().flat_map(|wrong| &wrong.value)).collect()
+            }
+            QuestionKind::Choice { .. }
             | QuestionKind::Multiple { .. }
             | QuestionKind::Match { .. }
             | QuestionKind::Order { .. }
@@ -130,6 +145,17 @@ impl GradingJob {
 impl Question {
     /// Whether an answer is executed to be graded, so that a bad one may take time and memory.
     pub const fn is_executed(&self) -> bool {
-        matches!(self.kind, QuestionKind::Kernel(_) | QuestionKind::Expression { .. })
+        match &self.kind {
+            QuestionKind::Kernel(_) | QuestionKind::Expression { .. } => true,
+            QuestionKind::Withheld(Asked::Kernel { samples, .. }) => !samples.is_empty(),
+            QuestionKind::Numeric { .. }
+            | QuestionKind::List { .. }
+            | QuestionKind::Choice { .. }
+            | QuestionKind::Multiple { .. }
+            | QuestionKind::Match { .. }
+            | QuestionKind::Order { .. }
+            | QuestionKind::Text { .. }
+            | QuestionKind::Withheld(_) => false,
+        }
     }
 }

@@ -313,6 +313,15 @@ pub struct Case {
 }
 
 impl Case {
+    /// The test and how it failed, if it did not pass.
+    pub(super) fn failure(&self) -> Option<String> {
+        match &self.result {
+            CaseResult::Passed(_) => None,
+            CaseResult::Failed(_) => Some(self.sentence()),
+            CaseResult::NotRun => Some(format!("{}: not run", self.name)),
+        }
+    }
+
     /// The test and how it failed.
     pub fn sentence(&self) -> String {
         match &self.result {

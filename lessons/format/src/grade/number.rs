@@ -35,6 +35,14 @@ fn value_of<'f>(formula: &'f Formula, env: &dyn Env) -> Result<f64, NoNumber<'f>
     }
 }
 
+/// The numbers that formulas come to.
+pub(super) fn values<'f>(
+    formulas: &'f [Formula],
+    env: &dyn Env,
+) -> Result<Vec<f64>, impl std::fmt::Display + use<'f>> {
+    formulas.iter().map(|formula| value_of(formula, env)).collect::<Result<_, NoNumber<'f>>>()
+}
+
 /// What numbers are held against.
 pub(super) struct Task<'q, W> {
     pub(super) answer: &'q [Formula],
@@ -58,9 +66,7 @@ pub(super) fn judge<W>(texts: &[&str], task: &Task<'_, W>, env: &dyn Env) -> Jud
         let message = format!("{wanted} numbers are asked for, and these are {given}");
         return Judgement::Malformed(message);
     }
-    let values: Result<Vec<f64>, _> =
-        task.answer.iter().map(|formula| value_of(formula, env)).collect();
-    let values = match values {
+    let values = match values(task.answer, env) {
         Ok(values) => values,
         // It depends on a run that has not been made.
         Err(reason) => return Judgement::Malformed(format!("this cannot be graded yet: {reason}")),
@@ -73,9 +79,8 @@ pub(super) fn judge<W>(texts: &[&str], task: &Task<'_, W>, env: &dyn Env) -> Jud
     };
     let mistake = |test: &dyn Fn(Written, f64) -> bool| {
         task.wrong.iter().find(|wrong| {
-            let formulas = (task.formulas)(&wrong.value).iter();
-            let values: Result<Vec<f64>, _> = formulas.map(|one| value_of(one, env)).collect();
-            values.is_ok_and(|values| holds(&values, test))
+            self::values((task.formulas)(&wrong.value), env)
+                .is_ok_and(|values| holds(&values, test))
         })
     };
     if holds(&values, &is_near) {
@@ -104,6 +109,22 @@ pub(super) fn judge<W>(texts: &[&str], task: &Task<'_, W>, env: &dyn Env) -> Jud
         (before, None) => Some(format!("the first {before} are right")),
         (before, Some(named)) => Some(format!("the first {before} are right. {named}")),
     })
+}
+
+/// How many of several numbers are right, each at its place.
+pub(super) fn count_right(
+    texts: &[&str],
+    answer: &[Formula],
+    tolerance: Tolerance,
+    env: &dyn Env,
+) -> usize {
+    let pairs = texts.iter().zip(answer);
+    let right = pairs.filter(|(text, formula)| {
+        let (given, value) = (quantity::read(text, None), value_of(formula, env));
+        matches!((given, value), (Ok(given), Ok(value))
+            if tolerance.accepts(given.value, value) || given.displays(value))
+    });
+    right.count()
 }
 
 /// A prediction compared with the actual value, both as shown with their unit.

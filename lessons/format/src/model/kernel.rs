@@ -36,7 +36,16 @@ pub struct KernelTest {
     pub set: Vec<Setting>,
     /// What must come out; if empty, what the reference gives.
     pub expect: Vec<Expected>,
+    pub audience: Audience,
     pub place: Place,
+}
+
+/// For whom a test is where the question's answer is kept elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    Graders,
+    /// A sample: learners have it, too.
+    Everyone,
 }
 
 /// What a buffer must hold at the end.
@@ -97,6 +106,24 @@ impl KernelTest {
 }
 
 impl KernelTask {
+    /// Sample tests alone: every buffer they compare is expected, so that no reference is needed.
+    pub(crate) fn of_samples(tests: &[KernelTest], tolerance: Tolerance) -> Self {
+        Self {
+            starter: None,
+            answer: Located { value: String::new(), place: Place::default() },
+            reference: None,
+            tests: tests.to_vec(),
+            limits: Vec::new(),
+            bounds: Vec::new(),
+            tolerance,
+            wrong: Vec::new(),
+        }
+    }
+
+    pub(crate) fn samples(&self) -> impl Iterator<Item = &KernelTest> {
+        self.tests.iter().filter(|test| test.audience == Audience::Everyone)
+    }
+
     /// The expressions that a run's costs are compared with.
     pub fn cost_formulas(&self) -> impl Iterator<Item = &Formula> {
         let limits = self.limits.iter().map(|limit| &limit.assert);

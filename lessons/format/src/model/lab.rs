@@ -24,7 +24,7 @@ pub struct LabDirective {
     /// Pictures that are shown, in file order; all the kind's own if none is named.
     pub panels: Vec<PanelRef>,
     pub kernel: Disclosure,
-    /// Metrics whose values stand below the pictures, in file order.
+    /// Metrics shown below the pictures, in file order.
     pub metrics: Vec<Located<String>>,
     /// Where it stands, fences included.
     pub place: Place,

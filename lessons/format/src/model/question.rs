@@ -6,7 +6,7 @@ use mlsys_lab::named_enum;
 
 use crate::diagnostic::{Located, Place};
 use crate::model::answer::{Formula, Tolerance, Wrong};
-use crate::model::kernel::KernelTask;
+use crate::model::kernel::{KernelTask, KernelTest};
 use crate::model::lab::Setting;
 
 /// A question that is graded.
@@ -93,7 +93,7 @@ pub enum QuestionKind {
 }
 
 /// What a question asks where its answer is kept elsewhere.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Asked {
     Numeric {
         /// Its unit, as shown.
@@ -125,6 +125,9 @@ pub enum Asked {
     Kernel {
         /// What stands there at first.
         starter: Option<String>,
+        /// Tests that learners may try; others are kept with the answer.
+        samples: Vec<KernelTest>,
+        tolerance: Tolerance,
     },
 }
 
@@ -275,7 +278,11 @@ impl QuestionKind {
             Self::List { .. } => Asked::List,
             Self::Expression { .. } => Asked::Expression,
             Self::Text { .. } => Asked::Text,
-            Self::Kernel(task) => Asked::Kernel { starter: task.starter.clone() },
+            Self::Kernel(task) => Asked::Kernel {
+                starter: task.starter.clone(),
+                samples: task.samples().cloned().collect(),
+                tolerance: task.tolerance,
+            },
             Self::Withheld(asked) => asked.clone(),
         }
     }

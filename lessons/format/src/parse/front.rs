@@ -3,6 +3,8 @@
 use crate::diagnostic::{Code, Diagnostic, Located, Place, Problems, Source, shortened};
 use crate::model::{CourseId, FrontMatter, LessonId, ListedModule, Manifest, Term, is_inside};
 use crate::parse::fields::{FORMAT, Fields};
+use crate::parse::keys::lesson_id;
+use crate::parse::rules;
 use crate::parse::split::{Lines, source_of};
 
 /// The front matter and where the body begins.
@@ -132,15 +134,6 @@ pub(super) fn terms(fields: &mut Fields<'_, '_>) -> Vec<Term> {
     })
 }
 
-pub(super) fn lesson_id(text: &Located<String>, fields: &mut Fields<'_, '_>) -> Option<LessonId> {
-    let id: Option<LessonId> = text.value.parse().ok();
-    if id.is_none() {
-        let help = "write module/name in lower-case letters, digits and hyphens, such as \"systems/training-loop\"";
-        fields.error(Code::BadId, text.place, "this is not a lesson id", help);
-    }
-    id
-}
-
 fn blank(place: Place) -> FrontMatter {
     FrontMatter {
         format: FORMAT,
@@ -185,6 +178,8 @@ fn manifest(source: &Source, problems: &mut Problems<'_>) -> Option<Manifest> {
     let about = fields.line("about");
     let license = fields.line("license");
     let authors = fields.strings("authors");
+    let grading_place = fields.place_of("grading");
+    let grading = fields.table("grading", |fields| Some(rules::read(fields)));
     let modules = fields.tables("module", module);
     let mut seen: Vec<&str> = Vec::new();
     for (module, place) in &modules {
@@ -195,6 +190,11 @@ fn manifest(source: &Source, problems: &mut Problems<'_>) -> Option<Manifest> {
         }
         seen.push(&module.id);
     }
+    if let (Some(place), Some(rules)) = (grading_place, &grading)
+        && modules.iter().all(|(module, _)| module.due.is_none())
+    {
+        rules::warn_unused(rules, place, &mut fields);
+    }
     fields.finish();
     Some(Manifest {
         source: source.clone(),
@@ -203,6 +203,7 @@ fn manifest(source: &Source, problems: &mut Problems<'_>) -> Option<Manifest> {
         about: about.map_or_else(String::new, |about| about.value),
         license: license.map(|license| license.value),
         authors,
+        grading: grading.unwrap_or_default(),
         modules: modules.into_iter().map(|(module, _)| module).collect(),
     })
 }
@@ -228,6 +229,7 @@ fn module(fields: &mut Fields<'_, '_>) -> Option<(ListedModule, Place)> {
     let about = fields.line("about");
     let mut lessons = fields.texts("lessons");
     lessons.iter_mut().for_each(|lessons| lessons.retain(|listed| is_listable(listed, fields)));
+    let due = fields.time("due").map(|due| due.value);
     let id = id?;
     Some((
         ListedModule {
@@ -235,6 +237,7 @@ fn module(fields: &mut Fields<'_, '_>) -> Option<(ListedModule, Place)> {
             title: title.map_or_else(String::new, |title| title.value),
             about: about.map_or_else(String::new, |about| about.value),
             lessons: lessons.into_iter().flatten().collect(),
+            due,
         },
         id.place,
     ))

@@ -5,7 +5,8 @@ use mlsys_lab::value::Value;
 
 use crate::diagnostic::{Code, Located, Place, shortened};
 use crate::model::{
-    Bound, Expected, KernelTask, KernelTest, Limit, QuestionKind, Side, Tolerance, Varied,
+    Asked, Audience, Bound, Expected, KernelTask, KernelTest, Limit, QuestionKind, Side, Tolerance,
+    Varied,
 };
 use crate::parse::fields::Fields;
 use crate::parse::keys::{settings, tolerance, wrong_texts};
@@ -28,15 +29,7 @@ pub(super) fn kernel(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
     let answer = fields.text("answer");
     let reference = fields.text("reference");
     let near = if fields.has("tolerance") { tolerance(fields) } else { NEAR };
-    let place = fields.place_of("test");
-    let mut number = 0;
-    let tests = fields.tables("test", |fields| {
-        number += 1;
-        test(number, fields)
-    });
-    if let Some(place) = place {
-        too_many(&tests, place, fields);
-    }
+    let tests = tests(fields);
     let limits = fields.tables("limit", limit);
     let mut bounds = bounds("at_least", Side::AtLeast, fields);
     bounds.extend(self::bounds("at_most", Side::AtMost, fields));
@@ -51,6 +44,26 @@ pub(super) fn kernel(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
         tolerance: near,
         wrong,
     })))
+}
+
+/// Reads a question without its answer: what stands there at first, and the tests that learners may try.
+pub(super) fn withheld(fields: &mut Fields<'_, '_>) -> Asked {
+    let starter = fields.text("starter").map(|text| text.value);
+    let tolerance = if fields.has("tolerance") { tolerance(fields) } else { NEAR };
+    Asked::Kernel { starter, samples: tests(fields), tolerance }
+}
+
+fn tests(fields: &mut Fields<'_, '_>) -> Vec<KernelTest> {
+    let place = fields.place_of("test");
+    let mut number = 0;
+    let tests = fields.tables("test", |fields| {
+        number += 1;
+        test(number, fields)
+    });
+    if let Some(place) = place {
+        too_many(&tests, place, fields);
+    }
+    tests
 }
 
 fn too_many(tests: &[KernelTest], place: Place, fields: &mut Fields<'_, '_>) {
@@ -73,6 +86,12 @@ fn test(number: usize, fields: &mut Fields<'_, '_>) -> Option<KernelTest> {
     fields.require(&[("set", "set = { arguments = { ... } }")]);
     let place = fields.owner();
     let name = fields.line("name");
+    let audience = if fields.flag("sample") { Audience::Everyone } else { Audience::Graders };
+    if audience == Audience::Everyone && !fields.has("expect") {
+        let message = "a sample test says what must come out, and this one has no `expect`";
+        let help = "add expect = { y = \"2 * x\" }: learners have no right kernel to compare with";
+        fields.error(Code::MissingKey, place, message, help);
+    }
     Some(KernelTest {
         name: name.map_or_else(|| format!("test {number}"), |name| name.value),
         vary: vary(fields),
@@ -82,6 +101,7 @@ fn test(number: usize, fields: &mut Fields<'_, '_>) -> Option<KernelTest> {
             .into_iter()
             .map(|(buffer, value)| Expected { buffer, value })
             .collect(),
+        audience,
         place,
     })
 }

@@ -3,7 +3,7 @@
 use mlsys_lab::nearest::nearest;
 
 use crate::diagnostic::{Code, Located, Place, shortened};
-use crate::model::{Setting, Tolerance, Wrong};
+use crate::model::{LessonId, Setting, Tolerance, Wrong};
 use crate::parse::fields::Fields;
 
 pub(super) fn wrong_texts(fields: &mut Fields<'_, '_>) -> Vec<Wrong<String>> {
@@ -116,4 +116,13 @@ pub(super) fn one_of<T: Copy, const N: usize>(
         fields.error(Code::BadValue, text.place, message, help);
     }
     found
+}
+
+pub(super) fn lesson_id(text: &Located<String>, fields: &mut Fields<'_, '_>) -> Option<LessonId> {
+    let id: Option<LessonId> = text.value.parse().ok();
+    if id.is_none() {
+        let help = "write module/name in lower-case letters, digits and hyphens, such as \"systems/training-loop\"";
+        fields.error(Code::BadId, text.place, "this is not a lesson id", help);
+    }
+    id
 }

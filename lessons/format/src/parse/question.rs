@@ -209,9 +209,7 @@ fn withheld(ty: QuestionType, fields: &mut Fields<'_, '_>) -> Option<Asked> {
         }
         QuestionType::List => Asked::List,
         QuestionType::Expression => Asked::Expression,
-        QuestionType::Kernel => {
-            Asked::Kernel { starter: fields.text("starter").map(|text| text.value) }
-        }
+        QuestionType::Kernel => kernel::withheld(fields),
         QuestionType::Text => Asked::Text,
     })
 }

@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use crate::diagnostic::{Code, Located, Place, Problems, shortened};
 use crate::model::{Block, Lesson, Term, translated};
 use crate::parse::fields::Fields;
-use crate::parse::front::{self, lesson_id};
+use crate::parse::front;
+use crate::parse::keys::lesson_id;
 use crate::parse::split::{self, Directive, Segment, source_of};
 use crate::parse::{Parsed, characters};
 use crate::validate::overflow;
@@ -92,7 +93,7 @@ fn head(
         && let Some(own_id) = lesson_id(&own, &mut fields)
         && own_id != *id
     {
-        let message = format!("the lesson beside this translation is `{id}`");
+        let message = format!("the lesson of this translation is `{id}`");
         fields.error(Code::IdMismatch, own.place, message, format!("write id = \"{id}\""));
     }
     let title = fields.line("title");

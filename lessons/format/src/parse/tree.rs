@@ -2,6 +2,7 @@
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use toml::value::Datetime;
 
 use crate::diagnostic::{Located, Place};
 
@@ -28,7 +29,7 @@ pub(super) enum Item {
     /// `None` if it is not finite.
     Float(Option<f64>),
     Bool(bool),
-    Date,
+    Date(Datetime),
     List(Vec<Node>),
     Table(Vec<Entry>),
 }
@@ -41,7 +42,7 @@ impl Item {
             Self::Int(_) => "a whole number",
             Self::Float(_) => "a number",
             Self::Bool(_) => "true or false",
-            Self::Date => "a date",
+            Self::Date(_) => "a date",
             Self::List(_) => "a list",
             Self::Table(_) => "a table",
         }
@@ -67,7 +68,7 @@ fn node(value: &Spanned<DeValue<'_>>, base: usize) -> Node {
         DeValue::Integer(i) => Item::Int(i64::from_str_radix(i.as_str(), i.radix()).ok()),
         DeValue::Float(x) => Item::Float(x.as_str().parse().ok().filter(|x: &f64| x.is_finite())),
         DeValue::Boolean(b) => Item::Bool(*b),
-        DeValue::Datetime(_) => Item::Date,
+        DeValue::Datetime(date) => Item::Date(*date),
         DeValue::Array(items) => Item::List(items.iter().map(|item| node(item, base)).collect()),
         DeValue::Table(table) => Item::Table(entries(table, base)),
     };

@@ -5,12 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use mlsys_lab::nearest::nearest;
 use serde::{Deserialize, Serialize};
 
+use crate::course::Course;
 use crate::grade::Answer;
 use crate::model::{CourseId, Lesson, LessonId};
+use crate::progress::submission::Submission;
 use crate::progress::{Attempt, LessonProgress, Progress};
 
-/// The newest version of the file that this program reads and the one it writes.
-const FORMAT: u32 = 1;
+/// The newest version of the file that this program reads: that of a submission.
+const FORMAT: u32 = 2;
+
+/// The version of exported answers that name no learner.
+const PLAIN: u32 = 1;
 
 /// Answers by lesson and question: `{"lessons": {"systems/training-loop": {"q1": 1218}}}`. An exported file also says
 /// how the learner came to them, for reports; grading looks at `lessons` alone.
@@ -28,6 +33,9 @@ pub struct Answers {
     /// How the learner came to them, by lesson.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub details: BTreeMap<LessonId, Details>,
+    /// The learner and the versions of the questions, if they are handed in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submission: Option<Submission>,
 }
 
 /// What a learner did in one lesson.
@@ -98,7 +106,7 @@ impl Answers {
     /// What a learner's progress holds.
     fn new(progress: &Progress) -> Self {
         let mut answers =
-            Self { format: Some(FORMAT), course: Some(progress.course.clone()), ..Self::default() };
+            Self { format: Some(PLAIN), course: Some(progress.course.clone()), ..Self::default() };
         for (id, lesson) in progress.lessons() {
             let given = lesson.answers.iter();
             let given: BTreeMap<_, _> = given
@@ -110,6 +118,24 @@ impl Answers {
             answers.details.insert(id.clone(), Details::new(lesson));
         }
         answers
+    }
+
+    /// The same answers; one to a withheld question is neither right nor wrong.
+    pub fn recorded_in(mut self, course: &Course) -> Self {
+        for lesson in course.lessons() {
+            let Some(details) = self.details.get_mut(&lesson.front.id) else { continue };
+            for question in lesson.questions().filter(|question| question.kind.is_withheld()) {
+                let attempts = details.attempts.get_mut(&question.id).into_iter().flatten();
+                attempts.for_each(|attempt| attempt.right = None);
+                self.format = Some(FORMAT);
+            }
+        }
+        self
+    }
+
+    /// The same answers, handed in.
+    pub fn submitted(self, submission: Submission) -> Self {
+        Self { format: Some(FORMAT), submission: Some(submission), ..self }
     }
 
     /// Reads a file's bytes.

@@ -1,8 +1,8 @@
 //! Courses, their order, and the JSON Schema of its lessons.
 
 use mlsys_lesson::{
-    CourseFile, Diagnostic, Lesson, Module, ParsedCourse, between, is_inside, json_schema, parse,
-    read_course, translated,
+    CourseFile, Credit, Diagnostic, LatePolicy, Lesson, Module, ParsedCourse, between, is_inside,
+    json_schema, parse, read_course, translated,
 };
 
 use crate::support::registry;
@@ -80,6 +80,60 @@ fn a_course_has_its_lessons_in_the_order_it_lists_them() {
     assert_eq!(modules, [vec!["gpu/b", "intro/start"], vec!["gpu/a"]]);
     assert_eq!(course.nearest("gpu/bb").unwrap().as_str(), "gpu/b");
     assert_eq!(course.find(&"gpu/a".parse().unwrap()).unwrap().front.title, "t");
+}
+
+const GRADED: &str = r#"format = 1
+id = "mine"
+title = "Mine"
+about = "a"
+[[module]]
+id = "m"
+title = "M"
+due = 2027-03-01T23:59:00+01:00
+lessons = ["gpu/a", "01-start.md"]
+[grading]
+attempts = 3
+partial_credit = true
+late = { percent_per_day = 12.5, last_day = 7 }
+[grading.due]
+"gpu/a" = "2027-03-08T00:00:00Z"
+"#;
+
+#[test]
+fn a_course_says_when_answers_are_due_and_what_they_earn() {
+    let [a, start] = [text("gpu/a", &[]), text("intro/start", &[])];
+    let graded =
+        |toml: &str| course(&[("course.toml", toml), ("gpu/a.md", &a), ("01-start.md", &start)]);
+    let parsed = graded(GRADED);
+    assert_eq!(told(&parsed.diagnostics), [""; 0]);
+    let rules = parsed.into_course().unwrap().grading;
+    let late = LatePolicy { percent_per_day: 12.5, last_day: Some(7) };
+    assert_eq!((rules.attempts, rules.late, rules.credit), (Some(3), Some(late), Credit::Partial));
+    let due: Vec<_> = rules.due.iter().map(|(id, time)| (id.as_str(), time.0)).collect();
+    assert_eq!(due, [("gpu/a", 1_804_464_000), ("intro/start", 1_803_941_940)]);
+    for (from, to, error) in [
+        ("+01:00", "", "8:7: `due` is no complete point in time"),
+        ("attempts = 3", "attempts = 0", "11:12: `attempts` is 0"),
+        ("attempts", "attempt", "11:1: `attempt` means nothing in `grading`"),
+        ("= true", "= 0.5", "12:18: `partial_credit` is a number"),
+        ("12.5", "101", "13:28: `percent_per_day` is 101"),
+        ("last_day = 7", "last_day = -1", "13:45: `last_day` is -1"),
+        ("percent_per_day = 12.5, last_day = 7", "", "13:8: `late` says nothing"),
+        ("\"gpu/a\" =", "\"gpu/b\" =", "15:1: there is no lesson `gpu/b` in this course"),
+        ("\"gpu/a\" =", "gpua =", "15:1: this is not a lesson id"),
+        ("\"2027-03-08T00:00:00Z\"", "8", "15:11: `gpu/a` is a whole number"),
+    ] {
+        let problems = graded(&GRADED.replacen(from, to, 1)).diagnostics;
+        assert_eq!(told(&problems), [format!("c/course.toml:{error}")]);
+        assert!(problems[0].is_error() && problems[0].help.is_some());
+    }
+    let nothing_due = GRADED.split("[grading.due]").next().unwrap().replace("due = ", "# ");
+    let problems = graded(&nothing_due).diagnostics;
+    assert_eq!(
+        told(&problems),
+        ["c/course.toml:10:2: `grading.late` has no effect: nothing in this course is due"]
+    );
+    assert!(!problems[0].is_error());
 }
 
 #[test]

@@ -119,6 +119,38 @@ fn invalid_tests_are_reported_at_their_place() {
 }
 
 #[test]
+fn a_withheld_kernel_question_keeps_its_sample_tests() {
+    let hidden = "[[test]]\nname = \"seven\"\nset = { block_dim = [4], grid_dim = [2], arguments = { A = { buffer = 7, fill = \"index\" }, B = { buffer = 7 }, n = 7 } }\n[[limit]]";
+    let sampled = REVERSE.replacen("expect = {", "sample = true\nexpect = {", 1).replacen(
+        "[[limit]]",
+        hidden,
+        1,
+    );
+    let pack = withheld(&lesson(&sampled));
+    let asked = read("t.md", pack.as_bytes(), &labs()).lesson.unwrap();
+    assert_eq!(withheld(&asked), pack);
+    assert!(pack.contains("two blocks of four") && !pack.contains("seven"), "{pack}");
+    assert!(!pack.contains("answer") && !pack.contains("[[limit]]"), "{pack}");
+    let question = asked.questions().next().unwrap();
+    assert!(question.is_executed());
+    for (line, passes) in [
+        ("int i = blockDim.x * blockIdx.x + threadIdx.x; B[n - 1 - i] = A[i];", true),
+        ("int i = threadIdx.x; if (i < n) B[n - 1 - i] = A[i];", false),
+    ] {
+        let env = LessonEnv::unrun(&asked);
+        let (grade, cases) = question.try_kernel(&kernel(line), &env, &labs()).unwrap();
+        assert_eq!((grade.verdict, grade.points, grade.feedback), (Verdict::Recorded, 0, None));
+        assert_eq!(cases.len(), 1);
+        assert_eq!(matches!(cases[0].result, CaseResult::Passed(_)), passes, "{cases:?}");
+        let told = graded(&lesson(&sampled), &kernel(line));
+        assert_eq!(told.verdict, Verdict::Wrong);
+        assert_eq!(told.parts.unwrap().of, told.failed.len() + usize::from(passes));
+    }
+    let (refused, _) = question.try_kernel("int", &LessonEnv::unrun(&asked), &labs()).unwrap();
+    assert_eq!(refused.verdict, Verdict::Malformed);
+}
+
+#[test]
 fn a_withheld_kernel_question_keeps_its_starter() {
     let whole = lesson(REVERSE);
     let pack = withheld(&whole);

@@ -11,6 +11,7 @@ mod checks;
 mod corpus;
 mod course;
 mod diagnostics;
+mod gradebook;
 mod grading;
 mod kernels;
 mod mistakes;

@@ -1,6 +1,9 @@
 //! The log of a learner's progress, and answers that go out and come back.
 
-use mlsys_lesson::{Answer, Answers, Event, LessonId, Progress, Record, State};
+use mlsys_lesson::{
+    Answer, Answers, Event, LessonId, Progress, Record, State, Timestamp, parse, question_text,
+    withheld,
+};
 
 use crate::support::everything;
 
@@ -60,6 +63,9 @@ fn a_log_replays_to_what_was_done() {
     let mut afresh = replay.progress;
     afresh.apply(Event::LessonReset { lesson: id() });
     assert_eq!(afresh.summary(&lesson).points, 0);
+    let attempts = &afresh.lesson(&id()).unwrap().attempts["numeric"];
+    let times: Vec<_> = attempts.iter().map(|attempt| attempt.at).collect();
+    assert_eq!(times, [3, 5, 6].map(|at| Some(Timestamp(at))), "answers count across resets");
 }
 
 #[test]
@@ -71,7 +77,10 @@ fn a_log_torn_at_any_byte_loses_at_most_its_last_event() {
         let mut expected = Progress::default();
         // A line that only lacks its newline is whole.
         let kept = whole_lines + usize::from(log.as_bytes().get(cut) == Some(&b'\n'));
-        events().into_iter().take(kept).for_each(|event| expected.apply(event));
+        (0..)
+            .zip(events())
+            .take(kept)
+            .for_each(|(at, event)| expected.apply_at(Some(Timestamp(at)), event));
         assert_eq!(replay.progress, expected, "cut at {cut}");
         assert_eq!(replay.skipped, 0);
         let inside = cut > 0 && log.as_bytes()[cut - 1] != b'\n';
@@ -125,8 +134,23 @@ fn answers_go_out_and_come_back() {
 }
 
 #[test]
+fn what_a_lesson_asks_is_the_same_without_its_answers() {
+    let whole = everything();
+    let read = |text: &str| parse("x.md", text).lesson.unwrap();
+    let bare = read(&withheld(&whole));
+    assert_eq!(question_text(&bare), question_text(&whole));
+    let text = &whole.source.text;
+    assert_eq!(question_text(&read(&format!("{text}\nMore to read.\n"))), question_text(&whole));
+    for question in whole.questions() {
+        let prompt = question.prompt.lines().next().unwrap();
+        let other = text.replace(prompt, &format!("{prompt} Or not?"));
+        assert_ne!(question_text(&read(&other)), question_text(&whole), "{prompt}");
+    }
+}
+
+#[test]
 fn answer_files_have_specific_errors() {
-    let newer = br#"{"format": 2, "lessons": {"a/b": {"q": {"unheard": 1}}}, "more": 1}"#;
+    let newer = br#"{"format": 3, "lessons": {"a/b": {"q": {"unheard": 1}}}, "more": 1}"#;
     let error = Answers::parse(newer).unwrap_err().to_string();
     assert!(error.contains("a newer mlsys") && error.contains("an update reads it"), "{error}");
     let text = Progress::replay(log().as_bytes()).progress.answers().to_json().unwrap();

@@ -4,7 +4,7 @@ use mlsys_expr::Dialect;
 use mlsys_lab::value::Value;
 
 use crate::diagnostic::{Code, Located, Place, shortened};
-use crate::model::Formula;
+use crate::model::{Formula, Timestamp};
 use crate::parse::characters;
 use crate::parse::fields::Fields;
 use crate::parse::tree::{Item, Node};
@@ -46,6 +46,22 @@ impl Fields<'_, '_> {
         }
     }
 
+    pub(super) fn as_time(&mut self, key: &str, node: &Node) -> Option<Located<Timestamp>> {
+        let time = match &node.item {
+            Item::Date(date) => Timestamp::try_from(date),
+            Item::Text(text) => text.parse(),
+            Item::Int(_) | Item::Float(_) | Item::Bool(_) | Item::List(_) | Item::Table(_) => {
+                return self.wrong_type(key, node, "a date with time and offset from UTC");
+            }
+        };
+        match time {
+            Ok(value) => Some(Located { value, place: node.place }),
+            Err(error) => {
+                self.unusable(key, node, "is no complete point in time", &error.to_string())
+            }
+        }
+    }
+
     /// Any value; only dates and numbers that are not finite have no counterpart in a lab.
     pub(super) fn as_value(&mut self, key: &str, node: &Node) -> Option<Value> {
         const HELP: &str = "write another value";
@@ -56,7 +72,7 @@ impl Fields<'_, '_> {
             Item::Float(Some(x)) => Some(Value::Float(*x)),
             Item::Int(None) => self.unusable(key, node, "is beyond 64 bits", HELP),
             Item::Float(None) => self.unusable(key, node, "is not a finite number", HELP),
-            Item::Date => self.unusable(key, node, "is a date, and no lab takes one", HELP),
+            Item::Date(_) => self.unusable(key, node, "is a date, and no lab takes one", HELP),
             Item::List(items) => {
                 let items: Vec<_> = items.iter().map(|item| self.as_value(key, item)).collect();
                 Some(Value::Array(items.into_iter().collect::<Option<_>>()?))
