@@ -1,11 +1,34 @@
-//! Links the program for Linux at a fixed address.
+//! Tells the program its commit and platform, and links it for Linux at a fixed address.
+
+use std::env;
+use std::path::Path;
+use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    let is = |key: &str, value: &str| std::env::var(key).is_ok_and(|found| found == value);
+    println!("cargo::rustc-env=MLSYS_COMMIT={}", commit());
+    println!("cargo::rustc-env=MLSYS_TARGET={}", env::var("TARGET").unwrap_or_default());
+    let is = |key: &str, value: &str| env::var(key).is_ok_and(|found| found == value);
     if is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
         // At an address chosen at each start, 260,000 pointers of burn and the drivers are adjusted before the first line of
         // main: 10 MB of memory, 6 MB of file and a millisecond. Stack, heap and libraries keep their random addresses.
         println!("cargo::rustc-link-arg-bins=-no-pie");
     }
+}
+
+/// The commit of the clone and its date; outside of a clone there is none.
+fn commit() -> String {
+    // Git writes a line here whenever another commit is checked out.
+    if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"])
+        && Path::new(&log).exists()
+    {
+        println!("cargo::rerun-if-changed={log}");
+    }
+    git(&["log", "-1", "--format=%h (%cs)", "--abbrev=12"]).unwrap_or_else(|| "unknown".to_owned())
+}
+
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    (output.status.success() && !text.trim().is_empty()).then(|| text.trim().to_owned())
 }

@@ -3,6 +3,7 @@
 mod lab;
 mod lesson;
 mod limits;
+mod model;
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -11,19 +12,24 @@ use std::path::PathBuf;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap_complete::Shell;
 use mlsys_lab::device::DeviceChoice;
 use mlsys_lab::nearest::nearest;
 
 pub use lab::{
-    AboutLabs, Bench, DeviceWorkload, ExportRun, Lab, ListRuns, RunFormat, Runs, Workload,
+    AboutLabs, Bench, DeviceWorkload, ExportRun, Lab, ListRuns, PruneRuns, RunFormat, Runs,
+    Workload,
 };
-pub use lesson::{CheckLessons, Ci, CohortOf, Course, Lesson, PackCourse, RunLessons, Shard};
-pub use limits::{AnswerLimits, OneAnswer};
+pub use lesson::{
+    CheckLessons, Ci, CohortOf, Course, Grade, Lesson, PackCourse, RunLessons, Shard,
+};
+pub use limits::{AnswerLimits, GradeFile, ProcessLimits};
+pub use model::Model;
 
 /// An interactive workbench for learning machine-learning systems.
 #[derive(Debug, Parser)]
 #[command(name = "mlsys", version, infer_long_args = true, max_term_width = 100)]
-#[command(after_help = include_str!("cli/help/mlsys.txt"))]
+#[command(disable_version_flag = true, after_help = include_str!("cli/help/mlsys.txt"))]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -45,6 +51,12 @@ pub struct Cli {
     pub workers: Option<String>,
     #[command(flatten)]
     pub reader: Reader,
+    /// Print the version
+    #[arg(short = 'V', long)]
+    pub version: bool,
+    /// With --version: also the commit, the platform and the back ends
+    #[arg(long, requires = "version")]
+    pub verbose: bool,
 }
 
 impl Cli {
@@ -98,8 +110,13 @@ pub enum Command {
     Glossary(AskGlossary),
     /// Run one lab and print what it finds, or list and describe labs
     Lab(Lab),
+    /// Describe a language model from its Hugging Face config.json
+    #[command(subcommand)]
+    Model(Model),
     /// Run lessons without a screen: labs, checks and answers, with reports for CI and graders
     Run(RunLessons),
+    /// Grade learners' submissions: a table for spreadsheets, JSON and a page
+    Grade(Grade),
     /// Write, check and preview lessons
     #[command(subcommand)]
     Lesson(Lesson),
@@ -123,9 +140,22 @@ pub enum Command {
     /// Show, export and import answers and progress
     #[command(subcommand)]
     Progress(Progress),
+    /// Print the completions of a shell
+    Completions {
+        /// The shell that reads them
+        shell: Shell,
+    },
+    /// Write the manual pages, one for each command
+    Manual {
+        /// The folder to write them into
+        folder: PathBuf,
+    },
     /// Grade the answer on standard input in this process, which its parent may kill
     #[command(hide = true)]
-    GradeAnswer(OneAnswer),
+    GradeAnswer(ProcessLimits),
+    /// Grade one submission in this process
+    #[command(hide = true)]
+    GradeFile(GradeFile),
     /// Measure what the workbench itself costs, on this machine
     #[command(subcommand)]
     Bench(Bench),
@@ -196,6 +226,15 @@ pub struct Open {
     /// Columns and rows of the drawn screen
     #[arg(long, value_name = "WxH", default_value = "120x40", value_parser = size, requires = "svg")]
     pub size: (u16, u16),
+    /// Type these keys before the screen is drawn, such as `....` to step on four times
+    #[arg(
+        long,
+        value_name = "KEYS",
+        default_value = "",
+        hide_default_value = true,
+        requires = "svg"
+    )]
+    pub keys: String,
     #[command(flatten)]
     pub display: Display,
     #[command(flatten)]
@@ -259,6 +298,9 @@ pub enum Progress {
     Export {
         /// The file to write
         file: PathBuf,
+        /// Write a submission of the learner with this id, which `mlsys grade` grades
+        #[arg(long, value_name = "ID")]
+        learner: Option<mlsys_lesson::LearnerId>,
     },
     /// Take over the answers of such a file
     Import {
@@ -269,7 +311,8 @@ pub enum Progress {
     Cohort(CohortOf),
 }
 
-/// The command that a misspelt one most likely meant, where clap has none to suggest: it does not see swapped letters.
+/// The command that an unknown one most likely stands for, where clap suggests none: one with two letters swapped, or one of
+/// the workbench after the name of a family (`mlsys lesson list`).
 pub fn meant(error: &clap::Error) -> Option<String> {
     let (Some(ContextValue::String(typed)), None) =
         (error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand))
@@ -279,7 +322,7 @@ pub fn meant(error: &clap::Error) -> Option<String> {
     let known = Cli::command();
     let shown = known.get_subcommands().filter(|command| !command.is_hide_set());
     let names: Vec<&str> = shown.map(clap::Command::get_name).collect();
-    nearest(typed, names).map(str::to_owned)
+    nearest(typed, names).map(|near| format!("mlsys {near}"))
 }
 
 #[cfg(test)]
@@ -296,7 +339,7 @@ mod tests {
     #[test]
     fn swapped_letters_are_seen() {
         let meant = |typed: &str| meant(&Cli::try_parse_from(["mlsys", typed]).unwrap_err());
-        assert_eq!(meant("lba").as_deref(), Some("lab"));
+        assert_eq!(meant("lba").as_deref(), Some("mlsys lab"));
         assert_eq!(meant("zzzzzz"), None);
     }
 }

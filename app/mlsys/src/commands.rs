@@ -2,10 +2,13 @@
 
 mod check;
 mod course;
+mod grade;
 mod lab;
 mod lesson;
 mod machine;
+mod model;
 mod open;
+mod program;
 mod progress;
 mod reference;
 mod report;
@@ -26,6 +29,9 @@ use crate::context::Context;
 use crate::grader;
 
 pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
+    if cli.version {
+        return program::version(cli.verbose, console);
+    }
     if cli.workers.is_some() && !may_split(cli.command.as_ref()) {
         return Err(Failure::usage(
             "--workers changes nothing here: it is for labs that split their work, in `mlsys lab KIND`, `mlsys run`, \
@@ -54,6 +60,7 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         }
         Some(Command::List(listing)) => reference::list(listing, &mut context),
         Some(Command::Lab(options)) => lab::run(&options, &mut context),
+        Some(Command::Model(asked)) => model::run(&asked, &mut context),
         Some(Command::Run(options)) => run::run(&options, &mut context),
         Some(Command::Lesson(asked)) => lesson::run(&asked, &mut context),
         Some(Command::Glossary(asked)) => reference::glossary(&asked, context.console),
@@ -65,7 +72,11 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         Some(Command::Runs(asked)) => runs::run(&asked, &mut context),
         Some(Command::Report(options)) => report::run(&options, &mut context),
         Some(Command::Progress(asked)) => progress::run(&asked, &mut context),
+        Some(Command::Completions { shell }) => program::completions(shell, context.console),
+        Some(Command::Manual { folder }) => program::manual(&folder, context.console),
+        Some(Command::Grade(options)) => grade::run(&options, &mut context),
         Some(Command::GradeAnswer(limits)) => grader::grade_one(limits, &mut context),
+        Some(Command::GradeFile(asked)) => grader::grade_own_file(&asked, &mut context),
         Some(Command::Bench(asked)) => machine::bench(&asked, &mut context),
     }
 }

@@ -2,13 +2,13 @@
 
 mod grade;
 mod plan;
-mod together;
+pub mod together;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use grade::{check_item, predict_item, question_items};
 use mlsys_lab::Registry;
@@ -18,20 +18,22 @@ use mlsys_lab::params::{Params, Settings};
 use mlsys_lab::schema::{Draw, Param, Type};
 use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
-use mlsys_lesson::{Knob, Lesson};
+use mlsys_lesson::{Knob, KnownNames, Lesson, LessonEnv};
 use mlsys_run::console::Console;
 use mlsys_run::outcome::Outcome;
 use mlsys_run::process::{Failure, Interrupt};
-use mlsys_run::results::{Comparison, Item, Kind, LessonResult, Results};
+use mlsys_run::results::{Comparison, Ending, Item, Kind, LessonResult, Results};
 use mlsys_run::session::{RunRequest, execute};
 use mlsys_run::settings;
 use mlsys_run::storage::Paths;
 use mlsys_view::attempts::{FinishedRun, RunComparison, lines};
-use plan::{Plan, Ran, Runs};
+use plan::{Plan, Ran};
+use together::Machine;
 
 use crate::context::Context;
 
 pub use grade::{Graders, HardwareRule};
+pub use plan::Runs;
 
 pub struct Request {
     pub device: DeviceChoice,
@@ -54,6 +56,7 @@ pub struct Request {
 pub struct Worker<'a> {
     interrupt: &'a Interrupt,
     registry: &'a Registry,
+    machine: &'a Machine,
     /// The folder of saved runs, in which lab `device-peak` left the highest rate measured on a device.
     saved: Option<&'a Path>,
     console: &'a mut Console,
@@ -76,19 +79,28 @@ pub fn run(
             "--workers changes nothing here: no lab of these lessons splits its work over workers",
         ));
     }
-    let runs = Runs::new(request.records.clone());
+    let (runs, machine) = (Runs::new(request.records.clone()), Machine::default());
     let (interrupt, registry) = (&context.interrupt, context.registry);
     let saved = context.paths.as_ref().ok().map(Paths::runs);
     let job = |index: usize, console: &mut Console| {
         if interrupt.is_asked() {
             return None;
         }
-        let mut worker = Worker { interrupt, registry, saved: saved.as_deref(), console };
+        let saved = saved.as_deref();
+        let mut worker = Worker { interrupt, registry, machine: &machine, saved, console };
         Some(run_lesson(&lessons[index], &plans[index], request, &runs, &mut worker))
     };
-    let is_alone = |index: usize| together::needs_the_machine(&lessons[index], &plans[index]);
-    let lessons = together::run((lessons.len(), request.jobs), context.console, is_alone, job);
-    Ok(Results { lessons })
+    let started = SystemTime::now();
+    let results = together::run((lessons.len(), request.jobs), context.console, job);
+    let is_missing = |lesson: &&Lesson| {
+        let id = lesson.front.id.as_str();
+        interrupt.is_asked() && !results.iter().any(|result: &LessonResult| result.id == id)
+    };
+    let missing = lessons.iter().filter(is_missing).map(|lesson| lesson.front.id.to_string());
+    let missing: Vec<String> = missing.collect();
+    let ending =
+        if interrupt.is_asked() { Ending::Interrupted { missing } } else { Ending::Complete };
+    Ok(Results { lessons: results, started: Some(started), ending })
 }
 
 fn run_lesson(
@@ -178,6 +190,34 @@ fn comparisons(lesson: &Lesson, plans: &[Plan<'_>], ran: &BTreeMap<&str, Ran>) -
         }
     }
     found
+}
+
+/// The values that a lesson's questions refer to, from one run of each lab that they name.
+pub fn known_names(
+    lesson: &Lesson,
+    request: &Request,
+    runs: &Runs,
+    context: &mut Context<'_>,
+) -> Result<KnownNames, Failure> {
+    let unrun = KnownNames::for_lesson(lesson, &LessonEnv::unrun(lesson));
+    if unrun.labs().is_empty() {
+        return Ok(unrun);
+    }
+    let plans = plan::plan_lesson(lesson, request, context)?;
+    let paths = context.paths.as_ref().ok().map(Paths::runs);
+    let mut worker = Worker {
+        interrupt: &context.interrupt,
+        registry: context.registry,
+        machine: &Machine::default(),
+        saved: paths.as_deref(),
+        console: context.console,
+    };
+    let mut ran = BTreeMap::new();
+    for plan in plans.iter().filter(|plan| unrun.labs().contains(plan.id)) {
+        ran.insert(plan.id, runs.once(lesson.front.id.as_str(), plan, &mut worker));
+    }
+    let facts = plan::device_facts(&plans, paths.as_deref());
+    Ok(KnownNames::for_lesson(lesson, &plan::env(&plans, &ran, &facts)))
 }
 
 /// The steps and time of a live lab with a knob at its end: enough to fail where it cannot start.

@@ -7,6 +7,7 @@
 pub mod archive;
 pub mod console;
 pub mod devices;
+pub mod files;
 pub mod glossary;
 pub mod library;
 pub mod outcome;
@@ -18,3 +19,4 @@ pub mod session;
 pub mod settings;
 pub mod sources;
 pub mod storage;
+pub mod submission;

@@ -6,6 +6,7 @@
 mod format;
 mod load;
 mod read;
+mod summary;
 mod writer;
 
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ pub use read::{
     shipped, summary, value_text, values,
 };
 
+use crate::files;
 use crate::outcome::RecordedOutcome;
 use writer::Writer;
 
@@ -57,6 +59,8 @@ pub struct Record {
     folder: PathBuf,
     writer: Writer,
     step: u64,
+    /// The last value of each metric, for lists of runs.
+    results: serde_json::Map<String, Json>,
     /// Holds the lock that marks the run as going on; the system releases it however the process ends.
     _running: Option<File>,
 }
@@ -65,16 +69,24 @@ impl Record {
     /// Makes the run's own folder in `runs` and writes its description.
     pub fn start(runs: &Path, about: &About<'_>) -> io::Result<Self> {
         let started = SystemTime::now();
-        fs::create_dir_all(runs)?;
+        files::create_folder(runs)?;
         let folder = own_folder(runs, &about.schema.kind, started)?;
+        Self::start_in(folder.clone(), about, started).inspect_err(|_| {
+            // The start of a record is none.
+            let _ = fs::remove_dir_all(&folder);
+        })
+    }
+
+    fn start_in(folder: PathBuf, about: &About<'_>, started: SystemTime) -> io::Result<Self> {
         let running = lock(&folder);
         let reports = File::options().append(true).create_new(true).open(folder.join(REPORTS))?;
         // Last, because a folder with this file counts as a run.
-        write_json(&folder.join(ABOUT), &description(about, started))?;
+        files::replace(&folder.join(ABOUT), &json_text(&description(about, started))?)?;
         Ok(Self {
             writer: Writer::start(reports, folder.clone())?,
             folder,
             step: 0,
+            results: serde_json::Map::new(),
             _running: running,
         })
     }
@@ -86,10 +98,27 @@ impl Record {
     /// Appends a report without waiting for the disk; it is written a tenth of a second later, or once the disk has
     /// taken what precedes it. Pictures are written once, at the end, and artifacts into files of their own.
     pub fn append(&mut self, report: &Report) -> io::Result<()> {
-        if let Report::Point { step, .. } = report {
-            self.step = self.step.max(*step);
+        match report {
+            Report::Point { name, step, value } => {
+                self.step = self.step.max(*step);
+                self.result(name, json!(value));
+            }
+            Report::Scalar { name, value } => self.result(name, output::value(value)),
+            Report::Status(_)
+            | Report::Frame { .. }
+            | Report::Change(_)
+            | Report::Diverged { .. }
+            | Report::Notice(_)
+            | Report::Artifact(_) => {}
         }
         self.writer.append(report)
+    }
+
+    fn result(&mut self, metric: &Arc<str>, value: Json) {
+        match self.results.get_mut(&**metric) {
+            Some(last) => *last = value,
+            None => drop(self.results.insert(metric.to_string(), value)),
+        }
     }
 
     /// Writes the last pictures and how the run ended, and waits until all of it is written.
@@ -106,7 +135,8 @@ impl Record {
         let mut ended = serde_json::to_value(outcome)?;
         ended["seconds"] = json!(elapsed.as_secs_f64());
         ended["step"] = json!(self.step);
-        write_json(&self.folder.join(OUTCOME), &ended)?;
+        ended["results"] = json!(self.results);
+        files::replace_on_disk(&self.folder.join(OUTCOME), &json_text(&ended)?)?;
         // The lock of a run with an outcome is never asked for.
         let _ = fs::remove_file(self.folder.join(RUNNING));
         Ok(())
@@ -127,7 +157,7 @@ fn own_folder(runs: &Path, kind: &str, started: SystemTime) -> io::Result<PathBu
     loop {
         let folder =
             if count == 1 { runs.join(&name) } else { runs.join(format!("{name}-{count}")) };
-        match fs::create_dir(&folder) {
+        match files::create_new_folder(&folder) {
             Ok(()) => return Ok(folder),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => count += 1,
             Err(error) => return Err(error),
@@ -185,17 +215,10 @@ impl Recording {
     }
 }
 
-fn write_json(path: &Path, json: &Json) -> io::Result<()> {
-    let mut text = serde_json::to_string_pretty(json)?;
-    text.push('\n');
-    write_whole(path, text.as_bytes())
-}
-
-/// Writes under another name first, so that no reader finds half of it.
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let draft = path.with_extension("draft");
-    fs::write(&draft, bytes)?;
-    fs::rename(draft, path)
+fn json_text(json: &Json) -> io::Result<Vec<u8>> {
+    let mut text = serde_json::to_vec_pretty(json)?;
+    text.push(b'\n');
+    Ok(text)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What a headless run of lessons found out: the one thing that every report is written from.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use mlsys_lab::schema::{Class, Label};
 use mlsys_lab::value::Value;
@@ -11,6 +11,36 @@ use crate::process::Exit;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
     pub lessons: Vec<LessonResult>,
+    /// When it began.
+    pub started: Option<SystemTime>,
+    pub ending: Ending,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Ending {
+    #[default]
+    Complete,
+    /// By Ctrl-C or a request to terminate.
+    Interrupted {
+        /// The lessons, or files, that were not begun.
+        missing: Vec<String>,
+    },
+}
+
+impl Ending {
+    /// What a report says of a run that did not come to its end.
+    pub fn sentence(&self) -> Option<String> {
+        match self {
+            Self::Complete => None,
+            Self::Interrupted { missing } if missing.is_empty() => {
+                Some("interrupted: results are missing".to_owned())
+            }
+            Self::Interrupted { missing } => Some(format!(
+                "interrupted: results are missing, also all of {}",
+                missing.join(", ")
+            )),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -69,7 +99,10 @@ pub enum Kind {
     },
     Question {
         points: u32,
-        earned: u32,
+        /// A share of them, where the course says so.
+        earned: f64,
+        /// The learner's, if one is graded.
+        answer: Option<String>,
     },
 }
 
@@ -127,9 +160,9 @@ impl Kind {
     }
 
     /// Points earned and points possible; nothing for what is not graded.
-    pub fn points(&self) -> Option<(u32, u32)> {
+    pub fn points(&self) -> Option<(f64, u32)> {
         match self {
-            Self::Question { points, earned } => Some((*earned, *points)),
+            Self::Question { points, earned, .. } => Some((*earned, *points)),
             Self::Lab { .. } | Self::Predict { .. } | Self::Check { .. } => None,
         }
     }
@@ -171,11 +204,11 @@ impl LessonResult {
         count
     }
 
-    pub fn points(&self) -> (u32, u32) {
+    pub fn points(&self) -> (f64, u32) {
         self.items
             .iter()
             .filter_map(|item| item.kind.points())
-            .fold((0, 0), |(earned, points), (e, p)| (earned + e, points + p))
+            .fold((0.0, 0), |(earned, points), (e, p)| (earned + e, points + p))
     }
 
     pub fn elapsed(&self) -> Duration {
@@ -187,6 +220,10 @@ impl Results {
     pub fn exit(&self) -> Exit {
         let verdicts =
             self.lessons.iter().flat_map(|lesson| &lesson.items).map(|item| item.verdict.exit());
-        verdicts.fold(Exit::Passed, Exit::and)
+        let ended = match self.ending {
+            Ending::Complete => Exit::Passed,
+            Ending::Interrupted { .. } => Exit::Interrupted,
+        };
+        verdicts.fold(ended, Exit::and)
     }
 }

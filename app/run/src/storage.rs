@@ -1,16 +1,21 @@
 //! Files: the learner's data folder with the log of progress, texts that are being written and exported pictures, and
 //! reading of files that others wrote, up to a limit.
 
+mod progress_log;
+
+use std::env;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
-use std::{env, process};
+use std::time::SystemTime;
 
 use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
-use mlsys_lesson::{CourseId, Event, LessonId, Progress, Record, Replay};
+use mlsys_lesson::{CourseId, LessonId, Progress, Replay};
+use tempfile::TempDir;
 
+use crate::files;
 use crate::process::Failure;
+pub use progress_log::ProgressLog;
 
 pub const DATA_VARIABLE: &str = "MLSYS_DATA_DIR";
 
@@ -81,54 +86,6 @@ pub fn read_progress(path: &Path, course: &CourseId) -> io::Result<(Replay, Opti
     Ok((replay, trouble))
 }
 
-/// The log of answers and progress: one event a line, only ever appended.
-pub struct ProgressLog {
-    file: File,
-    course: CourseId,
-}
-
-impl ProgressLog {
-    /// Reads what the log says of a course and opens it for more; what cannot be read or written becomes a sentence, never a failure.
-    pub fn open(path: &Path, course: &CourseId) -> (Option<Self>, Progress, Option<String>) {
-        let shown = path.display();
-        let (replay, trouble) = match read_progress(path, course) {
-            Ok(read) => read,
-            Err(error) => {
-                let sentence = format!("progress cannot be read from {shown}: {error}");
-                return (None, Progress::of_course(course.clone()), Some(sentence));
-            }
-        };
-        match Self::append_to(path, course, replay.needs_newline) {
-            Ok(log) => (Some(log), replay.progress, trouble),
-            Err(error) => {
-                let sentence = format!("progress is not kept: {shown} cannot be written ({error})");
-                (None, replay.progress, Some(sentence))
-            }
-        }
-    }
-
-    fn append_to(path: &Path, course: &CourseId, torn: bool) -> io::Result<Self> {
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        let mut file = File::options().create(true).append(true).open(path)?;
-        if torn {
-            // Ends the torn line, so that the next event does not become part of it.
-            file.write_all(b"\n")?;
-        }
-        Ok(Self { file, course: course.clone() })
-    }
-
-    pub fn append(&mut self, event: &Event) -> io::Result<()> {
-        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
-        let seconds = since_1970.map_or(0, |since| since.as_secs());
-        let record = Record::new(seconds, event.clone());
-        let line = record.in_course(self.course.clone()).line()?;
-        // One write a line: two apps that append at once do not mix their lines.
-        self.file.write_all(line.as_bytes())
-    }
-}
-
 /// Bytes that a text may have: what the front end takes.
 pub const MAX_DRAFT_BYTES: usize = mlsys_kernel::MOST_BYTES;
 
@@ -162,19 +119,19 @@ pub fn clean(text: &str) -> String {
 #[derive(Debug)]
 pub struct Drafts {
     folder: PathBuf,
-    /// Whether the folder is removed at exit, as in previews.
-    temporary: bool,
+    /// Holds a folder that is removed at exit, as in previews.
+    _temporary: Option<TempDir>,
 }
 
 impl Drafts {
     pub fn in_folder(folder: &Path, course: &CourseId) -> Self {
-        Self { folder: folder.join(course.as_str()), temporary: false }
+        Self { folder: folder.join(course.as_str()), _temporary: None }
     }
 
-    /// Drafts that are removed at exit.
-    pub fn temporary() -> Self {
-        let name = format!("mlsys-drafts-{}", process::id());
-        Self { folder: env::temp_dir().join(name), temporary: true }
+    /// Drafts that are removed at exit, in a folder under a name that cannot be guessed.
+    pub fn temporary() -> io::Result<Self> {
+        let folder = tempfile::Builder::new().prefix("mlsys-drafts-").tempdir()?;
+        Ok(Self { folder: folder.path().to_owned(), _temporary: Some(folder) })
     }
 
     /// The file of a draft; its ending tells editors the language.
@@ -207,22 +164,9 @@ impl Drafts {
     pub fn save(&self, draft: &Draft, text: &str) -> io::Result<()> {
         let path = self.path(draft);
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
+            files::create_folder(folder)?;
         }
-        let temporary = path.with_extension(format!("cu.{}", process::id()));
-        let saved = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &path));
-        if saved.is_err() {
-            let _ = fs::remove_file(&temporary);
-        }
-        saved
-    }
-}
-
-impl Drop for Drafts {
-    fn drop(&mut self) {
-        if self.temporary {
-            let _ = fs::remove_dir_all(&self.folder);
-        }
+        files::replace(&path, text.as_bytes())
     }
 }
 
@@ -242,7 +186,7 @@ pub struct Export {
 
 /// Writes drawing and values side by side into a folder and returns their path without the ending.
 pub fn write_export(folder: &Path, export: &Export, now: SystemTime) -> io::Result<PathBuf> {
-    fs::create_dir_all(folder)?;
+    files::create_folder(folder)?;
     let time = humantime::format_rfc3339_seconds(now).to_string();
     let name = format!("{}-{}", file_name(&export.name), time.replace(':', "-"));
     for count in 1..=MOST {
@@ -259,9 +203,16 @@ pub fn write_export(folder: &Path, export: &Export, now: SystemTime) -> io::Resu
             }
             file => file?,
         };
-        drawing.write_all(export.svg.as_bytes())?;
-        values.write_all(export.csv.as_bytes())?;
-        return Ok(stem);
+        let written = drawing.write_all(export.svg.as_bytes());
+        return match written.and_then(|()| values.write_all(export.csv.as_bytes())) {
+            Ok(()) => Ok(stem),
+            Err(error) => {
+                // Half an export is none.
+                let _ = fs::remove_file(stem.with_extension("svg"));
+                let _ = fs::remove_file(stem.with_extension("csv"));
+                Err(error)
+            }
+        };
     }
     Err(io::Error::other(format!("there are already {MOST} exports called {name}")))
 }
@@ -325,14 +276,14 @@ pub fn read_bounded(path: &Path, what: &str, max: u64) -> Result<Vec<u8>, Failur
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::time::{Duration, UNIX_EPOCH};
 
     use super::*;
 
     #[test]
     fn drafts_hold_the_last_text() {
         let folder = {
-            let drafts = Drafts::temporary();
+            let drafts = Drafts::temporary().unwrap();
             let draft = Draft { lesson: "gpu/threads".parse().unwrap(), name: "mine".to_owned() };
             assert_eq!(drafts.read(&draft).unwrap(), None);
             for text in ["first", "second, longer", "", "int i;\r\n"] {
@@ -362,8 +313,8 @@ mod tests {
 
     #[test]
     fn exports_never_overwrite_a_file() {
-        let folder = env::temp_dir().join(format!("mlsys-exports-{}", process::id()));
-        let _ = fs::remove_dir_all(&folder);
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = temporary.path().to_owned();
         let now = UNIX_EPOCH + Duration::from_secs(1_700_000_000);
         let first = write_export(&folder, &export("a/b loss"), now).unwrap();
         assert!(first.ends_with("a-b-loss-2023-11-14T22-13-20Z"), "{first:?}");
@@ -378,7 +329,6 @@ mod tests {
             .collect();
         names.sort();
         assert_eq!(names.len(), 5, "{names:?}");
-        let _ = fs::remove_dir_all(&folder);
     }
 
     #[test]

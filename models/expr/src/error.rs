@@ -171,7 +171,7 @@ pub(super) fn no_series(function: Function, argument: &Expr) -> ExprError {
 }
 
 pub(super) fn stray_literal(place: Span) -> ExprError {
-    ExprError::new(place, "a text, `true` or `false` stands only beside `==` or `!=`")
+    ExprError::new(place, "a text, `true` or `false` stands only next to `==` or `!=`")
 }
 
 pub(super) fn chained(first: BinaryOp, second: BinaryOp, place: Span) -> ExprError {

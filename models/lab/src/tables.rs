@@ -1,6 +1,7 @@
 //! Named constants of machines and models, read from `assets/tables.toml`.
 
-use std::sync::LazyLock;
+use std::collections::BTreeMap;
+use std::sync::{LazyLock, OnceLock};
 
 use crate::value::Value;
 
@@ -14,7 +15,7 @@ pub const LANDSCAPE: &str = include_str!("../../../assets/landscape.toml");
 #[derive(Debug)]
 pub struct Tables(toml::Table);
 
-static BUILTIN: LazyLock<Result<Tables, toml::de::Error>> = LazyLock::new(|| Tables::parse(TEXT));
+static BUILTIN: OnceLock<Tables> = OnceLock::new();
 
 static LANDSCAPE_READ: LazyLock<Result<Tables, toml::de::Error>> =
     LazyLock::new(|| Tables::parse(LANDSCAPE));
@@ -25,10 +26,33 @@ impl Tables {
         text.parse().map(Self)
     }
 
-    /// The tables that ship with mlsys.
-    #[expect(clippy::expect_used, reason = "the text is compiled in and read by a test")]
+    /// The tables that ship with mlsys, and the entry that [`Tables::install`] added to them.
     pub fn builtin() -> &'static Self {
-        BUILTIN.as_ref().expect("the built-in tables read")
+        BUILTIN.get_or_init(Self::shipped)
+    }
+
+    #[expect(clippy::expect_used, reason = "the text is compiled in and read by a test")]
+    fn shipped() -> Self {
+        Self::parse(TEXT).expect("the built-in tables read")
+    }
+
+    /// The tables that ship with mlsys, and one more entry.
+    pub fn with(table: &str, entry: &BTreeMap<String, Value>) -> Result<Self, EntryError> {
+        let mut tables = Self::shipped();
+        let name = entry.get("name").and_then(Value::as_str).ok_or(EntryError::Unnamed)?;
+        if tables.names(table).contains(&name) {
+            return Err(EntryError::Taken { table: table.to_owned(), name: name.to_owned() });
+        }
+        let row = toml::Table::try_from(entry).map_err(EntryError::NotToml)?;
+        if let Some(entries) = tables.0.get_mut(table).and_then(toml::Value::as_array_mut) {
+            entries.push(toml::Value::Table(row));
+        }
+        Ok(tables)
+    }
+
+    /// Makes these the tables of this process; only before they were used, so that no lab sees two versions of them.
+    pub fn install(self) -> Result<(), EntryError> {
+        BUILTIN.set(self).map_err(|_| EntryError::InUse)
     }
 
     /// What slides and lists say, as it ships with mlsys: [`LANDSCAPE`].
@@ -78,6 +102,19 @@ impl Tables {
             .flatten()
             .filter_map(toml::Value::as_table)
     }
+}
+
+/// An entry that cannot be added to the tables.
+#[derive(Debug, thiserror::Error)]
+pub enum EntryError {
+    #[error("the entry has no name")]
+    Unnamed,
+    #[error("table {table} has an entry '{name}' already")]
+    Taken { table: String, name: String },
+    #[error("the entry is not TOML: {0}")]
+    NotToml(toml::ser::Error),
+    #[error("the tables are in use already")]
+    InUse,
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ impl Format {
     }
 
     /// The numbers of the format next to one of them: below and above. Infinite beyond the largest.
-    pub fn beside(self, x: f32) -> [f32; 2] {
+    pub fn neighbours(self, x: f32) -> [f32; 2] {
         let away = |x: f32| {
             let next = f64::from(x) + self.spacing(x);
             if next > f64::from(self.largest()) { f32::INFINITY } else { next as f32 }

@@ -80,10 +80,15 @@ fn documented_lessons_are_all_lessons() {
     let lessons = Library::built_in(built_in()).into_lessons();
     let fronts: Vec<_> = lessons.into_iter().map(|parsed| parsed.lesson.unwrap().front).collect();
     let titles: Vec<&str> = fronts.iter().map(|front| front.title.as_str()).collect();
-    let (_, course) =
-        documents().into_iter().find(|(path, _)| path.ends_with("course.md")).unwrap();
-    assert_eq!(first_cells(&course, "| lesson |"), titles);
+    for page in ["course.md", "teaching.md"] {
+        let (_, text) = documents().into_iter().find(|(path, _)| path.ends_with(page)).unwrap();
+        assert_eq!(first_cells(&text, "| lesson |"), titles, "{page}");
+    }
     let ids: BTreeSet<String> = fronts.iter().map(|front| front.id.to_string()).collect();
+    let (_, plans) =
+        documents().into_iter().find(|(path, _)| path.ends_with("teaching.md")).unwrap();
+    let named = plans.split('`').skip(1).step_by(2).filter(|span| span.contains('/'));
+    assert_eq!(named.filter(|id| !ids.contains(*id)).collect::<Vec<_>>(), [""; 0]);
     for (place, cli) in commands() {
         let mut named = Vec::new();
         if let Some(Command::Open(open)) = &cli.command {

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use mlsys_lesson::Timestamp;
 
 use super::AnswerLimits;
 use super::Machine;
@@ -17,16 +18,16 @@ pub struct RunLessons {
     /// Every lesson of the course
     #[arg(long, conflicts_with = "lessons")]
     pub all: bool,
-    /// With --all: only lessons whose id or title contains this text
+    /// With --all: only lessons with this text in their id or title
     #[arg(long, value_name = "TEXT", requires = "all", conflicts_with = "lessons")]
     pub filter: Option<String>,
     /// With --all: the I-th of N parts, such as 1/4, of about equal numbers of lessons
     #[arg(long, value_name = "I/N", requires = "all", conflicts_with = "lessons", value_parser = Shard::parse)]
     pub shard: Option<Shard>,
-    /// Lessons at a time; those that measure time run alone [default: the number of processors]
+    /// Lessons at a time; a lab with a judged time runs alone [default: the number of processors]
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
-    /// Write a report: junit, json, gradescope or markdown; - is standard output; may be given again
+    /// Write a report: junit, json, gradescope, markdown or github; - is standard output; may be given again
     #[arg(long, value_name = "FORMAT=FILE", value_parser = crate::reports::Target::parse)]
     pub report: Vec<crate::reports::Target>,
     /// Grade the answers in this file
@@ -75,7 +76,7 @@ pub enum Lesson {
     New {
         /// The file to write
         path: Option<PathBuf>,
-        /// With --course: write a workflow that checks and runs the course on each push
+        /// With --course: write the files of a service that checks the course or grades submissions
         #[arg(long, value_name = "SERVICE", conflicts_with = "path")]
         ci: Option<Ci>,
     },
@@ -122,7 +123,7 @@ pub enum Course {
     New {
         /// The folder to write it into
         folder: PathBuf,
-        /// Write a workflow that checks and runs the course on each push
+        /// Write the files of a service that checks the course or grades submissions
         #[arg(long, value_name = "SERVICE")]
         ci: Option<Ci>,
     },
@@ -159,8 +160,39 @@ pub struct PackCourse {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Ci {
-    /// GitHub Actions
+    /// GitHub Actions: check and run the course, and grade the files in submissions/
     Github,
+    /// An autograder for Gradescope
+    Gradescope,
+    /// A template repository for GitHub Classroom
+    Classroom,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = include_str!("help/grade.txt"))]
+pub struct Grade {
+    /// Submissions, or folders with submissions
+    #[arg(value_name = "FILE|DIR", required = true)]
+    pub submissions: Vec<PathBuf>,
+    /// Grade by the complete course, or by a key, where the course's lessons have no answers
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// The table to write; the same name with .json and .html for the other two
+    #[arg(long, short, value_name = "FILE.csv")]
+    pub output: PathBuf,
+    /// Write a report, too: junit, json, gradescope, markdown or github; - is standard output; may be given again
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = crate::reports::Target::parse)]
+    pub report: Vec<crate::reports::Target>,
+    /// Count all answers as given at this time, not when the learners' clocks say: 2027-03-01T23:59:00+01:00
+    #[arg(long, value_name = "TIME")]
+    pub received: Option<Timestamp>,
+    /// Submissions at a time [default: the number of processors]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub limits: AnswerLimits,
+    #[command(flatten)]
+    pub machine: Machine,
 }
 
 #[derive(Debug, Args)]

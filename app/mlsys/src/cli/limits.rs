@@ -1,5 +1,7 @@
 //! What the grading of one answer may take.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 const SECONDS: u64 = 30;
@@ -24,9 +26,19 @@ impl Default for AnswerLimits {
 
 /// The limits that the process sets itself; its parent watches the clock.
 #[derive(Clone, Copy, Debug, Args)]
-pub struct OneAnswer {
+pub struct ProcessLimits {
     #[arg(long)]
     pub seconds: u64,
     #[arg(long)]
     pub memory: u64,
+}
+
+/// A file that a process grades.
+#[derive(Clone, Debug, Args)]
+pub struct GradeFile {
+    pub file: PathBuf,
+    #[arg(long)]
+    pub answer_seconds: u64,
+    #[command(flatten)]
+    pub process: ProcessLimits,
 }

@@ -9,6 +9,7 @@ use mlsys_lesson::{
 };
 use mlsys_run::archive::{Manifest, Withheld};
 use mlsys_run::console::Console;
+use mlsys_run::files;
 use mlsys_run::library::{Library, labs, print_diagnostics};
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::storage::write_new;
@@ -35,9 +36,28 @@ const COURSE: &str = include_str!("course/new/course.toml");
 const README: &str = include_str!("course/new/README.md");
 const IGNORED: &str = include_str!("course/new/gitignore");
 const LAB: &str = include_str!("course/new/labs/transfer-time.toml");
-const GITHUB: &str = include_str!("course/new/github.yml");
-
-const GITHUB_FILE: &str = ".github/workflows/lessons.yml";
+/// The files of a service, by their paths in the course.
+fn service_files(service: Ci) -> &'static [(&'static str, &'static str)] {
+    match service {
+        Ci::Github => &[(".github/workflows/lessons.yml", include_str!("course/new/github.yml"))],
+        Ci::Gradescope => &[
+            ("gradescope/Dockerfile", include_str!("course/new/gradescope/Dockerfile")),
+            ("gradescope/setup.sh", include_str!("course/new/gradescope/setup.sh")),
+            ("gradescope/run_autograder", include_str!("course/new/gradescope/run_autograder")),
+            ("gradescope/pack.sh", include_str!("course/new/gradescope/pack.sh")),
+            ("gradescope/README.md", include_str!("course/new/gradescope/README.md")),
+            ("gradescope/.gitignore", include_str!("course/new/gradescope/gitignore")),
+        ],
+        Ci::Classroom => &[
+            (
+                "classroom/.github/workflows/classroom.yml",
+                include_str!("course/new/classroom/classroom.yml"),
+            ),
+            ("classroom/.github/grade.sh", include_str!("course/new/classroom/grade.sh")),
+            ("classroom/README.md", include_str!("course/new/classroom/README.md")),
+        ],
+    }
+}
 
 /// Writes the files of a course; if one of them exists, none is written.
 pub fn write_course(folder: &Path, ci: Option<Ci>, console: &mut Console) -> Result<Exit, Failure> {
@@ -58,9 +78,8 @@ pub fn write_course(folder: &Path, ci: Option<Ci>, console: &mut Console) -> Res
         ("README.md".to_owned(), fill(README)),
         (".gitignore".to_owned(), fill(IGNORED)),
     ];
-    if let Some(Ci::Github) = ci {
-        files.push((GITHUB_FILE.to_owned(), fill(GITHUB)));
-    }
+    let service = ci.map_or(&[][..], service_files).iter();
+    files.extend(service.map(|(path, text)| ((*path).to_owned(), fill(text))));
     if let Some((path, _)) = files.iter().find(|(path, _)| folder.join(path).exists()) {
         return Err(Failure::Usage(format!(
             "'{}' exists, and nothing is overwritten; no file was written",
@@ -184,7 +203,8 @@ fn write_key(file: &Path, course: &Course) -> Result<(), Failure> {
     }
     let key = Key::new(course.id.clone(), course.lessons());
     let text = key.to_json().map_err(|error| Failure::Run(error.to_string()))?;
-    write_file(file, text.as_bytes())
+    files::replace_on_disk(file, text.as_bytes())
+        .map_err(|error| Failure::Usage(format!("'{}' cannot be written: {error}", file.display())))
 }
 
 /// Writes `FILE.part` and renames it, so that an existing file stays whole until the new one is.
@@ -200,8 +220,7 @@ fn write_file(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
     }
     let mut part = file.as_os_str().to_owned();
     part.push(".part");
-    fs::write(&part, bytes).map_err(failed)?;
-    fs::rename(&part, file).map_err(|error| {
+    fs::write(&part, bytes).and_then(|()| fs::rename(&part, file)).map_err(|error| {
         let _ = fs::remove_file(&part);
         failed(error)
     })

@@ -8,7 +8,7 @@ use mlsys_lab::control::Limits;
 use mlsys_lab::device::{Backend, DeviceChoice, DeviceId, DeviceInfo};
 use mlsys_lab::frame::Table;
 use mlsys_lab::output;
-use mlsys_lab::params::{Params, Settings};
+use mlsys_lab::params::{Given, Params, Settings};
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::{Metric, Panel, Param, Preset, Schema};
 use mlsys_lab::tables::Tables;
@@ -23,11 +23,13 @@ use mlsys_tui::{Opening, own_page};
 use mlsys_view::text::{aligned, cell, wrapped};
 use serde_json::{Value as Json, json};
 
-use super::{check, open};
+use super::{check, model, open};
 use crate::cli::{self, AboutLabs, Listing};
 use crate::context::Context;
 
 pub fn run(options: &cli::Lab, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    // The labs read the tables when they are built, so the model comes first.
+    let model = options.model.as_deref().map(model::install).transpose()?;
     let named = match (&options.about, &options.kind) {
         (Some(AboutLabs::Show { kind, .. }), _) | (None, Some(kind)) => Some(kind),
         (Some(AboutLabs::List(_) | AboutLabs::Check { .. }), _) | (None, None) => None,
@@ -40,15 +42,23 @@ pub fn run(options: &cli::Lab, context: &mut Context<'_>) -> Result<Exit, Failur
         (Some(AboutLabs::List(listing)), _) => list_labs(*listing, context),
         (Some(AboutLabs::Check { paths }), _) => check::labs(paths, context),
         (Some(AboutLabs::Show { kind, listing }), _) => show_lab(kind, *listing, context),
-        (None, Some(kind)) => run_one(kind, options, context),
+        (None, Some(kind)) => run_one(kind, model, options, context),
         (None, None) => Err(Failure::usage("name a lab; `mlsys lab list` shows them all")),
     }
 }
 
-fn run_one(kind: &str, options: &cli::Lab, context: &mut Context<'_>) -> Result<Exit, Failure> {
+fn run_one(
+    kind: &str,
+    model: Option<Given>,
+    options: &cli::Lab,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
     let lab = context.registry.find(kind)?;
     let schema = lab.schema();
     let mut given = settings::for_lab(&options.set)?;
+    if let Some(name) = model {
+        model::set(&mut given, name, schema, context.registry)?;
+    }
     if let Some(name) = &options.preset {
         let preset = schema.preset(name).map_err(|error| Failure::usage(error.to_string()))?;
         given = preset.settings().overlaid(&given);

@@ -1,13 +1,14 @@
 //! This machine: `mlsys doctor` says what it has and what keeps mlsys from using it, `mlsys worker` serves its device to
 //! runs elsewhere, and `mlsys bench` measures it.
 
+use std::env;
 use std::io::{self, IsTerminal};
 use std::path::Path;
-use std::{env, fs};
 
-use mlsys_benches::{llama, load, screen, simulated, train};
+use mlsys_benches::{generate, llama, load, scaling, screen, simulated, train};
 use mlsys_lab::device::{Backend, DeviceInfo, DeviceState};
 use mlsys_run::console::{Console, harmless};
+use mlsys_run::files;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::storage::{NoDataFolder, Paths};
 use mlsys_view::glyphs::{GlyphSet, Glyphs};
@@ -29,6 +30,14 @@ pub fn bench(asked: &cli::Bench, context: &mut Context<'_>) -> Result<Exit, Fail
         cli::Bench::Llama(DeviceWorkload { workload: Workload { options, listing }, machine }) => {
             ("llama", listing, llama::run(options, device(machine)?)?)
         }
+        cli::Bench::Scaling(DeviceWorkload {
+            workload: Workload { options, listing },
+            machine,
+        }) => ("scaling", listing, scaling::run(options, device(machine)?, labs, console)?),
+        cli::Bench::Generate(DeviceWorkload {
+            workload: Workload { options, listing },
+            machine,
+        }) => ("generate", listing, generate::run(options, device(machine)?, labs, console)?),
         cli::Bench::Kernel(Workload { options, listing }) => {
             ("kernel", listing, simulated::kernel(options, labs, console)?)
         }
@@ -184,7 +193,9 @@ fn device_json(device: &DeviceInfo) -> Json {
 fn data_folder(paths: &Result<Paths, NoDataFolder>) -> (String, Json) {
     let (path, error) = match paths {
         Err(error) => (None, Some(error.to_string())),
-        Ok(paths) => (Some(paths.data()), writable(paths.data()).err().map(|e| e.to_string())),
+        Ok(paths) => {
+            (Some(paths.data()), files::try_writing(paths.data()).err().map(|e| e.to_string()))
+        }
     };
     let sentence = match (path, &error) {
         (Some(path), None) => path.display().to_string(),
@@ -194,13 +205,6 @@ fn data_folder(paths: &Result<Paths, NoDataFolder>) -> (String, Json) {
         (None, error) => error.iter().map(String::as_str).collect(),
     };
     (sentence, json!({ "path": path, "writable": error.is_none(), "reason": error }))
-}
-
-fn writable(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
-    let probe = folder.join(format!(".doctor-{}", std::process::id()));
-    fs::write(&probe, "mlsys doctor")?;
-    fs::remove_file(&probe)
 }
 
 struct Terminal {

@@ -12,7 +12,7 @@ use crate::context::Context;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::settings;
 use mlsys_run::settings::KnobTurn;
-use mlsys_tui::picture::PictureError;
+use mlsys_tui::picture::{PictureError, Scene, picture};
 use mlsys_tui::state::Instructors;
 use mlsys_tui::{Broken, Follow, Leaving, Left, Opening, Prompt};
 use mlsys_view::theme::file::appearance;
@@ -51,13 +51,18 @@ pub fn lesson(options: &Open, context: &mut Context<'_>) -> Result<Exit, Failure
     context.reader = options.reader.clone();
     let knobs = settings::for_knobs(&options.set)?;
     match &options.svg {
-        Some(file) => draw(options, file, context),
+        Some(file) => draw(options, &knobs, file, context),
         None => at(&options.lesson, knobs, options.machine, context),
     }
 }
 
 /// Draws the screen of a lesson into a file, after its first lab has run.
-fn draw(options: &Open, file: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
+fn draw(
+    options: &Open,
+    turns: &[KnobTurn],
+    file: &Path,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
     let Some(lesson) = context.library()?.valid([options.lesson.as_str()], context.console)?.pop()
     else {
         return Ok(Exit::Usage);
@@ -71,18 +76,14 @@ fn draw(options: &Open, file: &Path, context: &mut Context<'_>) -> Result<Exit, 
             Theme::with(&palette, ColorDepth::TrueColor)
         }
     };
-    let choice = options.machine.device;
-    let picture = mlsys_tui::picture::picture(
-        Arc::new(lesson),
-        context.registry,
-        choice,
-        |choice| context.devices.choose(choice, &Backend::ALL),
-        options.size,
-        theme,
-    );
+    let (keys, size) = (options.keys.as_str(), options.size);
+    let scene = Scene { lesson: Arc::new(lesson), turns, keys, size, theme };
+    let find = |choice| context.devices.choose(choice, &Backend::ALL);
+    let picture = picture(scene, context.registry, options.machine.device, find);
     let picture = picture.map_err(|error| match error {
         PictureError::Device(error) => Failure::from(error),
         PictureError::Kind(error) => Failure::Run(error.to_string()),
+        PictureError::Knob(error) => Failure::Usage(format!("--set: {error}")),
     })?;
     fs::write(file, picture)
         .map_err(|error| Failure::Run(format!("{} cannot be written: {error}", file.display())))?;
@@ -149,7 +150,7 @@ pub fn start(
     let left = left.map_err(|error| match error {
         Broken::Opening(reason) => Failure::Usage(format!("--set: {reason}")),
         Broken::Terminal(error) if error.kind() == io::ErrorKind::BrokenPipe => Failure::Closed,
-        Broken::Terminal(_) => Failure::Run(error.to_string()),
+        Broken::Terminal(_) | Broken::Drafts(_) => Failure::Run(error.to_string()),
     })?;
     Ok(match left {
         Left::ByChoice => Exit::Passed,

@@ -5,7 +5,9 @@ mod cohort;
 use std::fs;
 use std::path::Path;
 
-use mlsys_lesson::{Answer, Answers, Event, Grader, Lesson, LessonEnv, Progress, State, Verdict};
+use mlsys_lesson::{
+    Answer, Answers, Event, Grader, LearnerId, Lesson, LessonEnv, Progress, State, Verdict,
+};
 use serde_json::{Value as Json, json};
 
 use crate::cli::{self, AnswerLimits, Listing};
@@ -13,12 +15,13 @@ use crate::context::Context;
 use crate::grader::ProcessGrader;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::storage::ProgressLog;
+use mlsys_run::submission;
 use mlsys_view::text::aligned;
 
 pub fn run(asked: &cli::Progress, context: &mut Context<'_>) -> Result<Exit, Failure> {
     match asked {
         cli::Progress::Show(listing) => show(*listing, context),
-        cli::Progress::Export { file } => export(file, context),
+        cli::Progress::Export { file, learner } => export(file, learner.as_ref(), context),
         cli::Progress::Import { file } => import(file, context),
         cli::Progress::Cohort(options) => cohort::run(options, context),
     }
@@ -43,8 +46,11 @@ fn row(lesson: &Lesson, progress: &Progress) -> Vec<String> {
     vec![
         lesson.front.id.to_string(),
         state(summary.state).to_owned(),
-        format!("{} of {} questions", summary.right, summary.questions),
-        format!("{} of {} points", summary.points, summary.of),
+        summary.words(),
+        match summary.recorded {
+            0 => format!("{} of {} points", summary.points, summary.of),
+            _ => format!("{} points, graded later", summary.of),
+        },
     ]
 }
 
@@ -54,6 +60,7 @@ fn object(lesson: &Lesson, progress: &Progress) -> Json {
         "id": lesson.front.id.as_str(),
         "state": state(summary.state),
         "right": summary.right,
+        "recorded": summary.recorded,
         "questions": summary.questions,
         "score": summary.points,
         "points": summary.of,
@@ -68,16 +75,28 @@ fn state(state: State) -> &'static str {
     }
 }
 
-fn export(file: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
+fn export(
+    file: &Path,
+    learner: Option<&LearnerId>,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
     let failed = |reason: String| {
         Failure::Usage(format!("'{}' cannot be written: {reason}", file.display()))
     };
     let course = context.library()?.course(context.console)?;
-    let text = context
-        .progress(&course.id)?
-        .answers()
-        .to_json()
-        .map_err(|error| failed(error.to_string()))?;
+    let mut answers = context.progress(&course.id)?.answers().recorded_in(&course);
+    if let Some(learner) = learner {
+        let (lessons, given) = (answers.lessons.len(), &answers.lessons);
+        let given: usize = given.values().map(std::collections::BTreeMap::len).sum();
+        context.console.note(format_args!(
+            "submission of {learner} to {}: answers to {given} questions, from {lessons} of {} lessons",
+            course.id,
+            course.lessons().len()
+        ));
+        answers = submission::sign(answers, learner.clone(), &course)
+            .map_err(|error| failed(error.to_string()))?;
+    }
+    let text = answers.to_json().map_err(|error| failed(error.to_string()))?;
     if file == Path::new("-") {
         context.console.raw(&text)?;
     } else {
@@ -94,12 +113,10 @@ fn import(file: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let library = context.library()?;
     let course = library.course(context.console)?;
     answers.refuse_other_course(Some(&course.id)).map_err(|error| failed(error.to_string()))?;
-    let (log, known, trouble) = ProgressLog::open(&path, &course.id);
+    let (mut log, known, trouble) = ProgressLog::open(&path, &course.id);
     if let Some(trouble) = &trouble {
         context.console.warn(trouble);
     }
-    // A log that cannot be opened says why.
-    let mut log = log.ok_or_else(|| Failure::Usage(trouble.into_iter().collect()))?;
     let place = library.place().map(Path::to_owned);
     let limits = AnswerLimits::default();
     let grader = ProcessGrader { registry: context.registry, course: place, limits };
@@ -128,6 +145,9 @@ fn import(file: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
                 .map_err(|error| failed(format!("progress cannot be written: {error}")))?;
             imported += 1;
         }
+    }
+    if let Some(lost) = log.close() {
+        return Err(failed(lost));
     }
     let retained = match retained {
         0 => String::new(),

@@ -1,8 +1,9 @@
 //! Listings: `mlsys list` (lessons), `glossary`, `keys` and `theme`.
 
 use std::path::PathBuf;
+use std::time::{Duration, UNIX_EPOCH};
 
-use mlsys_lesson::{Course, Lesson, Module, Progress, State};
+use mlsys_lesson::{Course, Lesson, Module, Progress, State, Timestamp};
 use mlsys_run::console::Console;
 use mlsys_run::glossary::{Glossary, Term};
 use mlsys_run::process::{Exit, Failure};
@@ -25,7 +26,7 @@ pub fn list(listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failure
             .iter()
             .flat_map(|module| {
                 let lessons = course.lessons_of(module).iter();
-                lessons.map(|lesson| object(lesson, module, progress.as_ref()))
+                lessons.map(|lesson| object(lesson, (module, &course), progress.as_ref()))
             })
             .collect();
         context.console.line(json!({
@@ -48,7 +49,8 @@ pub fn list(listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failure
 
 /// The course as lines: a heading a module, a line a lesson.
 pub fn lines(course: &Course, progress: Option<&Progress>) -> Vec<String> {
-    let rows = aligned(&course.lessons().iter().map(row).collect::<Vec<_>>());
+    let rows =
+        aligned(&course.lessons().iter().map(|lesson| row(lesson, course)).collect::<Vec<_>>());
     let total = facts(course.lessons(), progress);
     let mut lines = vec![format!("{}: {} ({total})", course.title, course.about)];
     for module in course.modules() {
@@ -89,13 +91,23 @@ fn done(lessons: &[Lesson], progress: &Progress) -> usize {
     lessons.iter().filter(is_done).count()
 }
 
-fn row(lesson: &Lesson) -> Vec<String> {
+/// When answers to a lesson are due, in UTC.
+fn due(lesson: &Lesson, course: &Course) -> Option<String> {
+    let Timestamp(seconds) = course.grading.due.get(&lesson.front.id)?;
+    let time = UNIX_EPOCH + Duration::from_secs(*seconds);
+    Some(humantime::format_rfc3339_seconds(time).to_string())
+}
+
+fn row(lesson: &Lesson, course: &Course) -> Vec<String> {
     let front = &lesson.front;
     let requires: Vec<&str> =
         front.requires.iter().map(|required| required.value.as_str()).collect();
     let after =
         if requires.is_empty() { String::new() } else { format!("after {}", requires.join(", ")) };
-    vec![front.id.to_string(), front.title.clone(), format!("{} min", front.minutes), after]
+    let due = due(lesson, course).map(|due| format!("due {due}"));
+    let cells =
+        [front.id.to_string(), front.title.clone(), format!("{} min", front.minutes), after];
+    cells.into_iter().chain(due).collect()
 }
 
 fn about(module: &Module, course: &Course, progress: Option<&Progress>) -> Json {
@@ -110,7 +122,11 @@ fn about(module: &Module, course: &Course, progress: Option<&Progress>) -> Json 
     })
 }
 
-fn object(lesson: &Lesson, module: &Module, progress: Option<&Progress>) -> Json {
+fn object(
+    lesson: &Lesson,
+    (module, course): (&Module, &Course),
+    progress: Option<&Progress>,
+) -> Json {
     let front = &lesson.front;
     json!({
         "id": front.id.as_str(),
@@ -122,6 +138,7 @@ fn object(lesson: &Lesson, module: &Module, progress: Option<&Progress>) -> Json
         "labs": lesson.labs().map(|lab| lab.kind.value.as_str()).collect::<Vec<_>>(),
         "questions": lesson.questions().count(),
         "points": lesson.points(),
+        "due": due(lesson, course),
         "completed": progress.map(|progress| progress.summary(lesson).state == State::Completed),
     })
 }

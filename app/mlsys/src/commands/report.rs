@@ -165,7 +165,7 @@ fn lesson_page(
     document(&lesson.front.title, &body)
 }
 
-fn document(title: &str, body: &str) -> String {
+pub fn document(title: &str, body: &str) -> String {
     let title = escaped(title);
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -192,12 +192,12 @@ fn predictions(
     body: &mut String,
 ) {
     let rows = lesson.predictions().map(|predict| {
-        let text = |answer: Option<&Answer>| answer.map_or_else(String::new, words);
+        let text = |answer: Option<&Answer>| answer.map_or_else(String::new, Answer::to_string);
         vec![
             predict.prompt.clone(),
             text(done.predictions.get(&predict.id)),
             done.outcomes.get(&predict.id).map_or_else(String::new, |outcome| {
-                format!("{} {}", outcome_label(lesson, predict, registry), words(outcome))
+                format!("{} {}", outcome_label(lesson, predict, registry), outcome)
             }),
         ]
     });
@@ -209,10 +209,11 @@ fn answers(lesson: &Lesson, done: &LessonProgress, body: &mut String) {
         let answered = done.answers.get(&question.id);
         let verdict = match answered {
             None => "not answered".to_owned(),
+            Some(_) if question.kind.is_withheld() => "recorded, graded later".to_owned(),
             Some(answered) if answered.right => format!("right, {} points", answered.points),
             Some(answered) => format!("wrong, {} points", answered.points),
         };
-        let given = answered.map_or_else(String::new, |answered| words(&answered.given));
+        let given = answered.map_or_else(String::new, |answered| answered.given.to_string());
         vec![question.prompt.clone(), given, verdict]
     });
     section("Answers", &["Asked", "Answered", ""], rows.collect(), body);
@@ -236,17 +237,6 @@ fn checks(lesson: &Lesson, done: &LessonProgress, body: &mut String) {
         ]
     });
     section("Checks", &["Condition", "", "If it fails"], rows.collect(), body);
-}
-
-fn words(answer: &Answer) -> String {
-    match answer {
-        Answer::One(text) => text.clone(),
-        Answer::Many(texts) => texts.join(", "),
-        Answer::Pairs(pairs) => {
-            let pairs = pairs.iter().map(|(left, right)| format!("{left}: {right}"));
-            pairs.collect::<Vec<_>>().join(", ")
-        }
-    }
 }
 
 fn run_section(past: &RecordedRun, others: &Others<'_>, body: &mut String) {

@@ -46,14 +46,13 @@ pub fn run(options: &RunLessons, context: &mut Context<'_>) -> Result<Exit, Fail
     context.listen();
     let results = runner::run(&lessons, &request, context)?;
     reports::write(&options.report, &results, context.console)?;
-    let interrupted = if context.interrupt.is_asked() { Exit::Interrupted } else { Exit::Passed };
-    let exit = results.exit().and(interrupted);
+    let exit = results.exit();
     let reports_to_stdout = options.report.iter().any(|target| target.file.is_none());
     print_summary(&results, exit, reports_to_stdout, context)?;
     Ok(exit)
 }
 
-/// The lessons whose id or title contains the filter's text, and of them those of the shard.
+/// The lessons with the filter's text in their id or title, and of them those of the shard.
 fn chosen(
     lessons: Vec<Lesson>,
     filter: Option<&str>,
@@ -122,7 +121,7 @@ fn graders(
 const MAX_KEY_BYTES: u64 = 16 << 20;
 
 /// The course that grades, and the key to its answers where it has none.
-fn grading_course(
+pub fn grading_course(
     key: Option<&Path>,
     context: &mut Context<'_>,
 ) -> Result<(Library, Option<Key>), Failure> {
@@ -161,7 +160,7 @@ fn same_course(theirs: Option<CourseId>, own: Option<CourseId>) -> Result<(), Ke
     }
 }
 
-fn completed(lesson: Lesson, key: &Key, registry: &Registry) -> Result<Lesson, Failure> {
+pub fn completed(lesson: Lesson, key: &Key, registry: &Registry) -> Result<Lesson, Failure> {
     if !lesson.questions().any(|question| question.kind.is_withheld()) {
         return Ok(lesson);
     }

@@ -2,6 +2,7 @@
 
 mod compare;
 pub mod export;
+mod prune;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,6 +41,7 @@ pub fn run(asked: &cli::Runs, context: &mut Context<'_>) -> Result<Exit, Failure
             export::run(&past(&runs, &options.run, console)?, options, console)
         }
         cli::Runs::Remove { runs: names } => remove(&runs, names, console),
+        cli::Runs::Prune(options) => prune::run(&runs, options, console),
     }
 }
 
@@ -53,9 +55,11 @@ pub fn past(runs: &Path, asked: &str, console: &mut Console) -> Result<RecordedR
 
 /// What lists, tables and comparisons say of a run, for programs.
 fn object(summary: &Summary) -> Json {
-    let (seconds, step) = match &summary.status {
-        RunStatus::Ended(end) => (end["seconds"].clone(), end["step"].clone()),
-        RunStatus::GoingOn | RunStatus::CutOff => (Json::Null, Json::Null),
+    let (seconds, step, results) = match &summary.status {
+        RunStatus::Ended(end) => {
+            (end["seconds"].clone(), end["step"].clone(), end["results"].clone())
+        }
+        RunStatus::GoingOn | RunStatus::CutOff => (Json::Null, Json::Null, Json::Null),
     };
     json!({
         "name": summary.name,
@@ -66,6 +70,7 @@ fn object(summary: &Summary) -> Json {
         "outcome": summary.status.word(),
         "seconds": seconds,
         "step": step,
+        "results": results,
     })
 }
 
@@ -117,6 +122,7 @@ fn list(
         let lesson = options.lesson.as_deref();
         lab.is_none_or(|lab| summary.lab() == lab)
             && lesson.is_none_or(|lesson| summary.lesson() == Some(lesson))
+            && options.set.iter().all(|(param, value)| summary.has(param, value))
     };
     let meant: Vec<&Summary> = known.iter().filter(is_meant).collect();
     if meant.is_empty()
@@ -135,12 +141,19 @@ fn list(
         let objects: Vec<Json> = shown.map(object).collect();
         console.line(json!({ "runs": objects }))?;
     } else {
-        console.lines(aligned(&shown.map(row).collect::<Vec<_>>()))?;
+        let rows = shown.map(|summary| row(summary, registry));
+        console.lines(aligned(&rows.collect::<Vec<_>>()))?;
     }
     Ok(Exit::Passed)
 }
 
-fn row(summary: &Summary) -> Vec<String> {
+fn row(summary: &Summary, registry: &Registry) -> Vec<String> {
+    /// More do not fit next to the rest.
+    const RESULTS: usize = 2;
+    let schema = registry.find(summary.lab()).ok().map(|lab| lab.schema());
+    let results = summary.results(schema, RESULTS).into_iter();
+    let results = results.map(|(name, value)| format!("{name} {}", number(value)));
+    let results: Vec<String> = results.collect();
     let device = summary.device().map_or("", |(id, _)| id);
     let word = |text: &str| cell(text, 60);
     vec![
@@ -148,6 +161,7 @@ fn row(summary: &Summary) -> Vec<String> {
         word(summary.lesson().unwrap_or("")),
         word(device),
         word(summary.status.word()),
+        word(&results.join(", ")),
     ]
 }
 

@@ -19,6 +19,8 @@ named_enum! {
         Json = "json",
         Gradescope = "gradescope",
         Markdown = "markdown",
+        /// Workflow commands that GitHub Actions shows next to the files.
+        Github = "github",
     }
 }
 

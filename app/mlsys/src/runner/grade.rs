@@ -173,7 +173,7 @@ fn stated(lesson: &Lesson, question: &Question, problems: &[Diagnostic]) -> Item
     } else {
         Verdict::Failed(reasons.join("; "))
     };
-    let item = question_item(lesson, question, verdict, Duration::ZERO);
+    let item = question_item(lesson, question, None, verdict, Duration::ZERO);
     Item { line: own.first().map_or(item.line, |problem| problem.line), ..item }
 }
 
@@ -201,22 +201,27 @@ fn learners(
             }
         }
     };
-    question_item(lesson, question, verdict, started.elapsed())
+    question_item(lesson, question, answer, verdict, started.elapsed())
 }
 
 fn question_item(
     lesson: &Lesson,
     question: &Question,
+    answer: Option<&Answer>,
     verdict: Verdict,
     elapsed: Duration,
 ) -> Item {
-    let earned = if verdict == Verdict::Passed { question.points } else { 0 };
+    let earned = if verdict == Verdict::Passed { f64::from(question.points) } else { 0.0 };
     Item {
         id: question.id.clone(),
         about: question.prompt.clone(),
         line: lesson.source.line(question.place.start),
         why: None,
-        kind: Kind::Question { points: question.points, earned },
+        kind: Kind::Question {
+            points: question.points,
+            earned,
+            answer: answer.map(Answer::to_string),
+        },
         verdict,
         elapsed,
     }

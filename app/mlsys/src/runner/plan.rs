@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mlsys_device::processor;
 use mlsys_lab::control::Limits;
-use mlsys_lab::device::{DeviceChoice, DeviceId, DeviceInfo, NoDevice};
+use mlsys_lab::device::{Backend, DeviceChoice, DeviceId, DeviceInfo, NoDevice};
 use mlsys_lab::lab::Lab;
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::params::{Params, Settings};
-use mlsys_lab::schema::Schema;
+use mlsys_lab::schema::{Class, Schema};
 use mlsys_lab::tables::Tables;
-use mlsys_lesson::{DeviceFacts, LabDirective, Lesson, LessonEnv};
+use mlsys_lesson::{DeviceFacts, LabDirective, Lesson, LessonEnv, Target};
 use mlsys_run::devices::recorded_peak;
 use mlsys_run::outcome::CompletedRun;
 use mlsys_run::process::{Exit, Failure};
@@ -22,6 +22,7 @@ use mlsys_run::settings;
 use mlsys_run::sources::{self, Earlier, Sources};
 use mlsys_run::storage::Paths;
 
+use super::together::Sharing;
 use super::{Request, Worker};
 use crate::context::Context;
 
@@ -31,6 +32,7 @@ pub struct Plan<'a> {
     pub lab: &'static dyn Lab,
     pub params: Params,
     pub place: Place,
+    pub sharing: Sharing,
     pub sources: Sources,
 }
 
@@ -112,7 +114,35 @@ fn plan_lab<'a>(
     } else {
         Place::Anywhere
     };
-    Ok(Plan { id, lab, params, place, sources: Sources::new(context.registry) })
+    let sharing = sharing(lesson, id, schema, &place);
+    Ok(Plan { id, lab, params, place, sharing, sources: Sources::new(context.registry) })
+}
+
+/// Exclusive for a lab on a GPU, for one that only measures, and for one of which the lesson judges what a clock or a
+/// counter of the machine gives.
+fn sharing(lesson: &Lesson, lab: &str, schema: &Schema, place: &Place) -> Sharing {
+    let targets = lesson.predictions().filter_map(|predict| match &predict.target {
+        Target::Metric(formula) | Target::Answer(formula) => Some(&formula.expr),
+        Target::Choice(_) => None,
+    });
+    let checks = lesson.checks().map(|check| (check.class, &check.assert.expr));
+    let mut judged = checks.chain(targets.map(|expr| (Class::Exact, expr)));
+    let is_measured = |metric: Option<&str>| {
+        let metric = metric.and_then(|name| schema.metric(name));
+        metric.is_some_and(|metric| metric.class == Class::Hardware)
+    };
+    let is_judged = judged.any(|(class, expr)| {
+        expr.names().iter().any(|(name, _)| {
+            let name = name.to_string();
+            let (own, metric) =
+                name.split_once('.').map_or((&*name, None), |(own, metric)| (own, Some(metric)));
+            own == lab && (class == Class::Hardware || is_measured(metric))
+        })
+    });
+    let on_gpu = matches!(place, Place::On(device) if device.id.backend != Backend::Cpu);
+    let only_measures = schema.metrics.iter().all(|metric| metric.class == Class::Hardware)
+        && !schema.metrics.is_empty();
+    if is_judged || on_gpu || only_measures { Sharing::Exclusive } else { Sharing::Shared }
 }
 
 /// The labs as the lesson has them, without those of tries.
@@ -139,7 +169,7 @@ fn place(directive: &LabDirective, choice: DeviceChoice, context: &Context<'_>) 
     let acceptable = directive.backends();
     let choice = match (choice, acceptable.as_slice()) {
         // Nothing but the processor will do: no driver needs to be asked.
-        (DeviceChoice::Auto, [mlsys_lab::Backend::Cpu]) => DeviceChoice::Exactly(DeviceId::CPU),
+        (DeviceChoice::Auto, [Backend::Cpu]) => DeviceChoice::Exactly(DeviceId::CPU),
         (choice, _) => choice,
     };
     match context.devices.choose(choice, &acceptable) {
@@ -280,7 +310,8 @@ impl Runs {
             runs: self.records.as_deref(),
             sources: plan.sources.clone(),
         };
-        Ran::Finished(Arc::new(execute(order, worker.interrupt, worker.console)), name_of(plan))
+        let run = || execute(order, worker.interrupt, worker.console);
+        Ran::Finished(Arc::new(worker.machine.with(plan.sharing, run)), name_of(plan))
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use crate::sandbox;
-use mlsys_harness::sandbox::Ended;
+use mlsys_harness::sandbox::{Ended, Sandbox};
 
 #[cfg(unix)]
 #[test]
@@ -39,6 +39,105 @@ fn new_course_passes_its_workflow() {
     }
     assert!(folder.read("new-course/results.xml").contains("<testsuite"));
     assert!(folder.read("summary").contains("start/first-steps"));
+}
+
+/// A command of a package, with the program under test on the path.
+fn shell(folder: &Sandbox, at: &str, line: &str) -> Command {
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_mlsys")).parent().unwrap();
+    let search = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let mut shell = Command::new("sh");
+    shell.args(["-ec", line]).current_dir(at).env("PATH", search);
+    shell.env("MLSYS_DATA_DIR", folder.path("data"));
+    shell.env_remove("MLSYS_COURSE").env_remove("MLSYS_DEVICE");
+    shell
+}
+
+/// A learner's submission to a new course, with a right and a wrong answer, and the folder of the course.
+fn new_course_with_submission(folder: &Sandbox, service: &str) -> (String, String) {
+    let course = folder.arg("c");
+    folder.run(&format!("course new {course} --ci {service}")).success();
+    let given = folder.arg("c/given.tar.gz");
+    let key = folder.arg("c/key.json");
+    folder.run(&format!("course pack {course} -o {given} --without-answers --key {key}")).success();
+    let lesson = fs::read_to_string(folder.path("c/start/first-steps.md")).unwrap();
+    let question = lesson.split("```{question} ").nth(1).unwrap().lines().next().unwrap();
+    let answers = format!("{{\"lessons\": {{\"start/first-steps\": {{\"{question}\": 1}}}}}}");
+    let answers = folder.file("answers.json", answers);
+    folder.run(&format!("--course {given} progress import {answers}")).success();
+    let submission = folder.arg("submission.json");
+    folder.run(&format!("--course {given} progress export {submission} --learner ann")).success();
+    (course, submission)
+}
+
+#[test]
+fn the_gradescope_package_grades_an_upload() {
+    let folder = sandbox();
+    let (course, submission) = new_course_with_submission(&folder, "gradescope");
+    let at = format!("{course}/gradescope");
+    Ended::new(shell(&folder, &at, "sh pack.sh").output().unwrap()).printed(&["autograder.zip"]);
+    // What Gradescope does with the archive, or the Dockerfile with the same files.
+    let root = folder.arg("autograder");
+    let unpack = format!(
+        "mkdir -p {root}/source {root}/submission && cp setup.sh run_autograder mlsys course.tar.gz {root}/source && sh {root}/source/setup.sh"
+    );
+    Ended::new(shell(&folder, &at, &unpack).env("AUTOGRADER", &root).output().unwrap()).success();
+    let metadata =
+        "{\"id\": 1, \"created_at\": \"2027-03-01T14:22:32.365935-07:00\", \"users\": []}";
+    folder.file("autograder/submission_metadata.json", metadata);
+    let grade = || {
+        let mut shell = shell(&folder, &root, "sh source/run_autograder");
+        Ended::new(shell.env("AUTOGRADER", &root).output().unwrap());
+        let results = folder.read("autograder/results/results.json");
+        serde_json::from_str::<serde_json::Value>(&results).unwrap()
+    };
+    fs::copy(&submission, folder.path("autograder/submission/submission.json")).unwrap();
+    let graded = grade();
+    let tests = graded["tests"].as_array().unwrap();
+    assert_eq!(tests.len(), 1, "{graded}");
+    let first = &tests[0];
+    assert_eq!((&first["score"], &first["status"]), (&0.into(), &"failed".into()), "{graded}");
+    assert!(first["output"].as_str().unwrap().contains("answer: 1"), "{graded}");
+    assert_eq!(first["max_score"], 1, "{graded}");
+    folder.file("autograder/submission/submission.json", "nothing");
+    let refused = grade();
+    assert_eq!(refused["score"], 0);
+    let output = refused["tests"][0]["output"].as_str().unwrap();
+    assert!(output.contains("no answers file"), "{refused}");
+    fs::remove_file(folder.path("autograder/source/course.tar.gz")).unwrap();
+    assert!(grade()["output"].as_str().unwrap().contains("exit code 2"));
+}
+
+#[test]
+fn the_classroom_package_grades_a_push() {
+    let folder = sandbox();
+    let (course, submission) = new_course_with_submission(&folder, "classroom");
+    let at = format!("{course}/classroom");
+    let workflow = fs::read_to_string(format!("{at}/.github/workflows/classroom.yml")).unwrap();
+    assert!(workflow.contains("run: sh .github/grade.sh"));
+    let push = || {
+        let mut shell = shell(&folder, &at, "sh .github/grade.sh");
+        let key = shell_output(&folder, &at, "base64 -w 0 ../key.json");
+        shell.env("MLSYS_KEY", key).env("PUSHED", "1803904200");
+        Ended::new(shell.env("GITHUB_STEP_SUMMARY", folder.path("summary")).output().unwrap())
+    };
+    fs::copy(format!("{course}/given.tar.gz"), format!("{at}/course.tar.gz")).unwrap();
+    let missing = push();
+    assert!(
+        missing.code == Some(1) && missing.out.contains("::error::There is no submission.json")
+    );
+    fs::copy(&submission, format!("{at}/submission.json")).unwrap();
+    push().printed(&[
+        "::error file=submission.json,line=1,title=start/first-steps question",
+        "::notice title=Autograding complete::Points 0/",
+        "::notice title=Autograding report::{",
+    ]);
+    assert!(folder.read("summary").contains("answered 1; 0 of"));
+    assert!(fs::exists(format!("{at}/grades.html")).unwrap());
+}
+
+fn shell_output(folder: &Sandbox, at: &str, line: &str) -> String {
+    let ended = Ended::new(shell(folder, at, line).output().unwrap());
+    ended.success().to_owned()
 }
 
 #[test]

@@ -65,6 +65,24 @@ fn one_interrupt_ends_the_run_in_order() {
 }
 
 #[test]
+fn an_interrupted_run_of_lessons_says_so_in_its_reports() {
+    let folder = sandbox();
+    let lesson = "+++\nformat = 1\nid = \"a/b\"\ntitle = \"t\"\nminutes = 1\n+++\n```{lab} run\nkind = \"train\"\ndevices = [\"cpu\"]\nset = { steps = 1000000 }\n```\n";
+    let [one, two] = ["a/b", "a/c"]
+        .map(|id| folder.file(&format!("{}.md", id.replace('/', "-")), lesson.replace("a/b", id)));
+    let [json, xml] = ["r.json", "r.xml"].map(|name| folder.arg(name));
+    let line = format!("run {one} {two} --jobs 1 --report json={json} --report junit={xml}");
+    let child = folder.spawn(&line);
+    let is_started = |run: &PathBuf| run.join("reports.jsonl").is_file();
+    until(|| folder.records().into_iter().find(is_started));
+    assert!(interrupt(&child));
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+    let sentence = "interrupted: results are missing, also all of a/c";
+    assert_eq!(json_file(Path::new(&json))["interrupted"], sentence);
+    assert!(folder.read("r.xml").contains(&format!("<error message=\"{sentence}\"")));
+}
+
+#[test]
 fn two_interrupts_end_it_at_once() {
     let folder = sandbox();
     let (child, _) = endless_run(&folder);

@@ -1,9 +1,10 @@
 //! Commands apart from lessons and labs: folders and output, the doctor, themes, the glossary, benches.
 
-use std::fs::File;
+use std::fs::{self, File};
+use std::path::Path;
 use std::process::Stdio;
 
-use mlsys_harness::sandbox::Ended;
+use mlsys_harness::sandbox::{Ended, contains};
 
 use crate::sandbox;
 
@@ -83,4 +84,25 @@ fn benches_measure_every_part() {
         "double-tree: messages",
     ];
     bench("collective --ranks 33", collectives.len(), &collectives);
+}
+
+#[test]
+fn commands_of_the_readme_draw_its_pictures() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let folder = sandbox();
+    fs::create_dir(folder.path("docs")).unwrap();
+    let commands = readme.lines().filter_map(|line| line.strip_prefix("    mlsys "));
+    let commands: Vec<_> = commands.filter_map(|line| line.split_once(" --svg ")).collect();
+    assert_eq!(commands.len(), 3, "{commands:?}");
+    for (lesson, rest) in commands {
+        let (file, keys) = rest.split_once(' ').unwrap_or((rest, ""));
+        let drawn = folder.arg(file);
+        folder.run(&format!("{lesson} --svg {drawn} {keys} --device cpu")).success();
+        assert!(readme.contains(&format!("({file})")), "{file}");
+        for svg in [folder.read(file), fs::read_to_string(root.join(file)).unwrap()] {
+            contains(&svg, &["<svg", "finished"]);
+            assert!(!svg.contains("no data yet"), "{file}");
+        }
+    }
 }

@@ -139,7 +139,7 @@ impl Summary {
         self.params_json().map(|(name, json)| (name, value_text(json))).collect()
     }
 
-    fn params_json(&self) -> impl Iterator<Item = (&str, &Json)> {
+    pub(super) fn params_json(&self) -> impl Iterator<Item = (&str, &Json)> {
         let params = self.about["params"].as_object().into_iter().flatten();
         params.map(|(name, json)| (name.as_str(), json))
     }

@@ -11,7 +11,7 @@ use mlsys_lab::Artifact;
 use mlsys_lab::report::Report;
 
 use super::format::{self, Batch};
-use super::write_whole;
+use crate::files;
 
 /// What is reported within this time goes into one line; a kill costs that line at most.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -160,9 +160,9 @@ impl Shared {
                         }
                         Entry::Artifact(artifact) => {
                             let name = artifact.file_name();
-                            write_whole(&folder.join(&name), &artifact.bytes).map_err(|error| {
-                                io::Error::new(error.kind(), format!("{name}: {error}"))
-                            })?;
+                            files::replace_on_disk(&folder.join(&name), &artifact.bytes).map_err(
+                                |error| io::Error::new(error.kind(), format!("{name}: {error}")),
+                            )?;
                         }
                     }
                 }
@@ -172,7 +172,11 @@ impl Shared {
             }
             entries.clear();
             if is_closing {
-                return Ok(());
+                return match file.sync_data() {
+                    // A pipe, for one, is on no disk.
+                    Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+                    synced => synced,
+                };
             }
         }
     }

@@ -154,13 +154,13 @@ fn neighbours_are_the_codes_before_and_after() {
         for code in 1..codes(format) / 2 {
             let (Some(low), Some(here)) = (finite(code - 1), finite(code)) else { continue };
             let high = finite(code + 1).unwrap_or(f64::INFINITY);
-            let beside = format.beside(here as f32).map(f64::from);
-            assert_eq!(beside, [low, high], "{format:?} {code:x}");
-            let beside = format.beside(-here as f32).map(f64::from);
-            assert_eq!(beside, [-high, -low], "{format:?} -{code:x}");
+            let neighbours = format.neighbours(here as f32).map(f64::from);
+            assert_eq!(neighbours, [low, high], "{format:?} {code:x}");
+            let neighbours = format.neighbours(-here as f32).map(f64::from);
+            assert_eq!(neighbours, [-high, -low], "{format:?} -{code:x}");
         }
         let smallest = format.smallest() as f32;
-        assert_eq!(format.beside(0.0), [-smallest, smallest]);
+        assert_eq!(format.neighbours(0.0), [-smallest, smallest]);
     }
 }
 

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use mlsys_lesson::{Answers, Cohort, CourseId, LessonReport, Spread};
+use mlsys_lesson::{Answers, Cohort, CourseId, LessonReport, QuestionReport, Spread};
 
 use crate::cli::CohortOf;
-use crate::commands::runs::export::quoted;
+use crate::commands::runs::export::cell;
 use crate::context::Context;
 use crate::grader::ProcessGrader;
 use mlsys_run::process::{Exit, Failure};
@@ -95,6 +95,7 @@ fn rows(cohort: &Cohort) -> Vec<[String; 5]> {
                 ("answered", question.answered),
                 ("right at first", question.right_first),
                 ("right", question.right),
+                ("recorded", question.recorded),
                 ("took hints", question.hinted),
                 ("hints", question.hints),
             ] {
@@ -147,11 +148,6 @@ fn spread(spread: &Spread) -> Vec<(&'static str, String)> {
 }
 
 fn csv(cohort: &Cohort) -> String {
-    // A cell that begins like a formula would be one in a spreadsheet, and answers are what learners typed.
-    let cell = |text: &str| {
-        let formula = text.starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err();
-        if formula { quoted(&format!("'{text}")) } else { quoted(text) }
-    };
     let mut csv = "lesson,about,id,measure,value\n".to_owned();
     for row in rows(cohort) {
         csv.push_str(&row.map(|text| cell(&text)).join(","));
@@ -196,14 +192,16 @@ fn lines(lesson: &LessonReport) -> Vec<String> {
         ));
     }
     for question in &lesson.questions {
-        lines.push(format!(
-            "question {}: right at first {}, in the end {}; {} hints by {}",
-            question.id,
-            share(question.right_first, question.answered),
-            share(question.right, question.answered),
-            question.hints,
-            question.hinted
-        ));
+        let outcome = match question.recorded {
+            0 => format!(
+                "right at first {}, in the end {}",
+                share(question.right_first, question.answered),
+                share(question.right, question.answered)
+            ),
+            recorded => format!("{recorded} answers recorded, to be graded with the key"),
+        };
+        let QuestionReport { id, hints, hinted, .. } = question;
+        lines.push(format!("question {id}: {outcome}; {hints} hints by {hinted}"));
         for wrong in question.wrong.iter().take(10) {
             let say = wrong.say.as_ref().map_or(String::new(), |say| format!(": {say}"));
             lines.push(format!("    {} x  {}{say}", wrong.count, wrong.answer));

@@ -109,8 +109,14 @@ fn csv(data: &RunData, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
+/// A cell with text that others wrote: one that a spreadsheet would take for a formula begins with an apostrophe.
+pub fn cell(text: &str) -> String {
+    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+    if formula && text.parse::<f64>().is_err() { quoted(&format!("'{text}")) } else { quoted(text) }
+}
+
 /// A field of a table, in quotes where it must be.
-pub fn quoted(text: &str) -> String {
+fn quoted(text: &str) -> String {
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

@@ -1,0 +1,125 @@
+//! Files that hold the learner's work: for their user alone, and whole or as they were.
+//!
+//! On Unix folders have the mode 0700 and files 0600. What exists keeps the mode that it has.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Creates a folder and those above it.
+pub fn create_folder(path: &Path) -> io::Result<()> {
+    builder().recursive(true).create(path)
+}
+
+/// Creates a folder that must not exist yet.
+pub fn create_new_folder(path: &Path) -> io::Result<()> {
+    builder().create(path)
+}
+
+fn builder() -> DirBuilder {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "modes are of Unix"))]
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
+
+/// How files are opened that may have to be created.
+pub fn options() -> OpenOptions {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "modes are of Unix"))]
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Replaces a file: if the process is killed, it holds the bytes before or these. Does not wait for the disk.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    put(path, bytes, |_| Ok(()))
+}
+
+/// Replaces a file and waits for the disk: it holds the bytes before or these also after a loss of power.
+pub fn replace_on_disk(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    put(path, bytes, File::sync_all)?;
+    sync_folder(folder_of(path));
+    Ok(())
+}
+
+fn put(path: &Path, bytes: &[u8], sync: impl Fn(&File) -> io::Result<()>) -> io::Result<()> {
+    // Its name cannot be guessed, and it is removed unless it takes the place of the file.
+    let mut draft = tempfile::Builder::new().prefix(".mlsys-").tempfile_in(folder_of(path))?;
+    draft.write_all(bytes)?;
+    sync(draft.as_file())?;
+    draft.persist(path)?;
+    Ok(())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
+/// Puts a new name in a folder on the disk, where folders can be opened. The file is there without it.
+fn sync_folder(folder: &Path) {
+    if cfg!(unix) {
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    }
+}
+
+/// Whether files can be written into a folder, which is created if need be.
+pub fn try_writing(folder: &Path) -> io::Result<()> {
+    create_folder(folder)?;
+    let mut probe = tempfile::tempfile_in(folder)?;
+    probe.write_all(b"mlsys doctor")
+}
+
+/// Appends bytes, all of them or none: a disk that fills up in the middle leaves the file as it was.
+///
+/// Two processes that append at once do not mix their bytes, on file systems that have locks.
+pub fn append_whole(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+    let locked = file.lock().is_ok();
+    let before = file.metadata().map(|about| about.len());
+    let written = file.write_all(bytes);
+    if let (Err(_), true, Ok(before)) = (&written, locked, before) {
+        let _ = file.set_len(before);
+    }
+    if locked {
+        let _ = file.unlock();
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_nothing_is_left_of_a_failure() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        replace(&file, b"first").unwrap();
+        replace_on_disk(&file, b"second").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"second");
+        fs::create_dir(folder.path().join("b")).unwrap();
+        assert!(replace(&folder.path().join("b"), b"in the place of a folder").is_err());
+        assert!(replace(&folder.path().join("none/c"), b"no folder").is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn new_files_and_folders_are_for_their_user_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (deep, file) = (folder.path().join("a/b"), folder.path().join("a/b/c"));
+        create_folder(&deep).unwrap();
+        replace(&file, b"text").unwrap();
+        let log = deep.join("log");
+        options().append(true).create(true).open(&log).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let modes = [mode(&folder.path().join("a")), mode(&deep), mode(&file), mode(&log)];
+        assert_eq!(modes, [0o700, 0o700, 0o600, 0o600]);
+    }
+}
