@@ -13,7 +13,7 @@ usage() {
 Installs mlsys, a workbench for learning machine-learning systems.
 
     sh install.sh                download, check, install to ~/.local/bin
-    sh install.sh --uninstall    remove the program and the lines that put it on the path
+    sh install.sh --uninstall    remove all that it installed, and the lines that put it on the path
 
     --from ADDRESS   where the archives are: a web address or a folder    [MLSYS_INSTALL_FROM]
     --to FOLDER      where the program goes, instead of ~/.local/bin      [MLSYS_INSTALL_TO]
@@ -136,6 +136,32 @@ take_off_path() {
     done
 }
 
+# The manual pages and the shells' completions are where man, bash, fish and zsh look next to a folder named bin.
+share_files() {
+    case $to in */bin) share=${to%/bin}/share ;; *) return 1 ;; esac
+    completions="bash:$share/bash-completion/completions/mlsys
+fish:$share/fish/vendor_completions.d/mlsys.fish
+zsh:$share/zsh/site-functions/_mlsys"
+}
+
+write_share_files() {
+    share_files || return 0
+    echo "$completions" | while IFS=: read -r shell file; do
+        { mkdir -p "$(dirname "$file")" && "$to/mlsys" completions "$shell" >"$file"; } || say "cannot write $file"
+    done
+    "$to/mlsys" manual "$share/man/man1" 2>"$work/manual" || say "cannot write the manual pages to $share/man/man1"
+}
+
+remove_share_files() {
+    share_files || return 0
+    rm -f "$share/man/man1/mlsys.1" "$share/man/man1"/mlsys-*.1
+    echo "$completions" | while IFS=: read -r _ file; do
+        rm -f "$file"
+        rmdir -p "$(dirname "$file")" 2>/dev/null || true
+    done
+    rmdir -p "$share/man/man1" 2>/dev/null || true
+}
+
 install_program() {
     [ -n "$from" ] || fail 'this copy names no release to download from; pass its address or a folder with --from'
     target=$(platform)
@@ -164,6 +190,7 @@ Try again; if it stays so, report it where you found this script."
         fail "the program does not start on this system (above is why), nothing was installed; $build"
     mv -f "$new" "$to/mlsys" || fail "cannot replace $to/mlsys; name another folder with --to"
     say "Installed $version as $to/mlsys"
+    write_share_files
     put_on_path
     say 'Begin with: mlsys'
 }
@@ -172,6 +199,7 @@ uninstall() {
     take_off_path
     [ -f "$to/mlsys" ] || fail "there is no mlsys in $to; name its folder with --to"
     rm -f "$to/mlsys" || fail "cannot remove $to/mlsys"
+    remove_share_files
     rmdir "$to" 2>/dev/null || true
     say "removed $to/mlsys"
 }

@@ -126,6 +126,11 @@ def a_release_installs_and_is_undone(site, home):
         command = ["bash", NEW_TERMINAL, "command -v mlsys; mlsys --version"]
         found = subprocess.run(command, env=home.environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         assert found.stdout == f"{home.program}\n{VERSION}", found
+        share = home.folder / ".local/share"
+        assert "mlsys-run" in (share / "man/man1/mlsys-run.1").read_text()
+        completions = share / "bash-completion/completions/mlsys"
+        words = f"source '{completions}'; COMP_WORDS=(mlsys comp); COMP_CWORD=1; _mlsys mlsys comp mlsys; echo ${{COMPREPLY[@]}}"
+        assert subprocess.run(["bash", "-c", words], capture_output=True, text=True).stdout == "completions\n"
         home.install(site.folder / "install.sh", "--uninstall", shell=shell)
         assert home.files() == before | {START_FILE: f"{START}\n".encode()}, home.files().keys()
     home.refused("there is no mlsys in", site.folder / "install.sh", "--uninstall")
