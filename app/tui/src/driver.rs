@@ -62,6 +62,10 @@ pub enum Broken {
     Opening(#[from] KnobError),
     #[error("the terminal cannot be used: {0}")]
     Terminal(#[from] io::Error),
+    #[error(
+        "there is no folder for what you write: {0}; set TMPDIR to a folder that can be written"
+    )]
+    Drafts(#[source] io::Error),
 }
 
 pub struct Leaving {
@@ -84,9 +88,13 @@ fn begin(options: &mut Options, size: (u16, u16)) -> Result<Beginning, Broken> {
     let id = options.course.id.clone();
     let (drafts, (log, progress, trouble)) = match options.paths.as_ref().filter(|_| keeps) {
         Some(paths) => {
-            (Drafts::in_folder(&paths.drafts(), &id), ProgressLog::open(&paths.progress(), &id))
+            let (log, progress, trouble) = ProgressLog::open(&paths.progress(), &id);
+            (Drafts::in_folder(&paths.drafts(), &id), (Some(log), progress, trouble))
         }
-        None => (Drafts::temporary(), (None, Progress::of_course(id), None)),
+        None => {
+            let drafts = Drafts::temporary().map_err(Broken::Drafts)?;
+            (drafts, (None, Progress::of_course(id), None))
+        }
     };
     let look = options.appearance.look.clone();
     let mut app = App::new(Vec::new(), options.registry, options.choice, progress, size, look);
@@ -140,7 +148,8 @@ pub fn run(mut options: Options) -> Result<Leaving, Broken> {
         });
     // However it ends, the record of a run that goes on is closed.
     driver.runner.leave();
-    let unsaid = unsaid(&driver.inbox);
+    let mut unsaid = unsaid(&driver.inbox);
+    unsaid.extend(driver.close_files());
     let left = match ended {
         Ok(left) => {
             await_answer(&driver.inbox);
@@ -194,7 +203,7 @@ pub fn serve_run(
     runs: Option<PathBuf>,
     screen: impl Screen,
 ) -> io::Result<()> {
-    let mut driver = Driver::new(app, screen, runs, Drafts::temporary(), mpsc::channel());
+    let mut driver = Driver::new(app, screen, runs, Drafts::temporary()?, mpsc::channel());
     driver.carry_out(effects)?;
     while driver.done.is_none() && driver.app.session.active.is_some() {
         driver.turn()?;

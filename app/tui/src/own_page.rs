@@ -6,7 +6,7 @@ use mlsys_lab::Registry;
 use mlsys_lab::device::DeviceChoice;
 use mlsys_lab::params::{Origin, Params, Settings};
 use mlsys_lab::schema::{Param, Schema, Type};
-use mlsys_lab::tables::Tables;
+use mlsys_lab::tables::{TEXT, Tables};
 use mlsys_lab::value::{Value, toml_string};
 use mlsys_lesson::Lesson;
 
@@ -114,9 +114,14 @@ fn of_page(app: &App, page: &Page) -> Vec<String> {
         words.extend(["--set".to_owned(), format!("{name}={}", typed(value))]);
     };
     if let (true, Some(lab)) = (is_own(&page.lesson), page.lab()) {
+        let mut model = Vec::new();
         for (name, value) in set_values(lab) {
-            set(name, &value);
+            match lab.schema.param(&name).and_then(|param| own_model(param, &value)) {
+                Some(file) => model = vec!["--model".to_owned(), file.to_owned()],
+                None => set(name, &value),
+            }
         }
+        words.extend(model);
         return ["lab".to_owned(), lab.schema.kind.clone()].into_iter().chain(words).collect();
     }
     for lab in &page.labs {
@@ -128,6 +133,13 @@ fn of_page(app: &App, page: &Page) -> Vec<String> {
     }
     let name = app.course.sources.get(id).map_or(id, String::as_str);
     ["open".to_owned(), name.to_owned()].into_iter().chain(words).collect()
+}
+
+/// The file that `--model` added to a table: a value that the tables of the program do not have.
+fn own_model<'v>(param: &Param, value: &'v Value) -> Option<&'v str> {
+    let shipped = Tables::parse(TEXT).ok()?;
+    let (table, name) = (param.values_from.as_deref()?, value.as_str()?);
+    (!shipped.names(table).contains(&name)).then_some(name)
 }
 
 /// What was set on a lab's own page.

@@ -134,7 +134,7 @@ pub const TABLE: &[Binding] = table! {
         "smooth",
         "smooth the curves or show them raw; noisy ones begin smoothed over the raw curve; in a timeline, colour by label, such as the microbatch, or by kind";
     EarlierRuns: [Char('o')] in &[Lab, Picture], needs [EarlierRun] =>
-        "earlier runs", "draw the newest earlier run, all, or none behind the curves";
+        "earlier runs", "draw the newest earlier run, all, or none behind the curves; of a kernel, what the launch before cost";
     Inspect(Inspect::PreviousPoint): [Char(',')] in &[Picture], needs [Points], rank Rare =>
         "previous point",
         "move the cursor to the previous recorded step, or step back in a graph or kernel";

@@ -32,8 +32,17 @@ impl Card<'_> {
         let theme = &self.look.theme;
         let made = self.page.predictions.get(&predict.id);
         let locked = made.is_some_and(|made| made.locked);
-        let about = match self.page.lesson.labs_of(predict).first() {
+        let labs = self.page.lesson.labs_of(predict);
+        let is_open = made.is_some_and(|made| made.comparison.is_none());
+        let about = match labs.first() {
+            Some(_) if locked && is_open && predict.turn.is_none() => {
+                let sign = self.look.glyphs.locked;
+                format!("{sign} it stands; revealed by {}", labs.join(" and "))
+            }
             _ if locked => format!("{} it stands", self.look.glyphs.locked),
+            Some(lab) if made.is_some() && self.page.unmade_prediction(lab).is_some() => {
+                "space goes to the next guess".to_owned()
+            }
             Some(_) if made.is_some() => "space runs it".to_owned(),
             Some(_) => "before the run".to_owned(),
             None => "before you read on".to_owned(),
@@ -87,7 +96,7 @@ impl Card<'_> {
             }
         }
         self.options(&options);
-        if let Asked::Kernel { starter: Some(text) } = question.kind.asked() {
+        if let Asked::Kernel { starter: Some(text), .. } = question.kind.asked() {
             self.code(&text);
         }
         for hint in self.page.shown_hints(question) {

@@ -92,6 +92,17 @@ impl DraftStore {
         Ok(())
     }
 
+    /// Tries once more to write the texts that could not be written; a sentence for each loss.
+    pub(super) fn close_files(&mut self) -> Vec<String> {
+        let held = std::mem::take(&mut self.unkept);
+        let lost = held.into_iter().filter_map(|(draft, text)| {
+            let error = self.keep(&draft, &text).err()?;
+            let path = self.path(&draft);
+            Some(format!("what you wrote is lost: {} cannot be written: {error}", path.display()))
+        });
+        lost.collect()
+    }
+
     /// The file of the open text has changed: what another program has written, if it was one.
     pub(super) fn saved(&mut self) -> Option<Message> {
         let draft = self.open.as_ref()?.draft.clone();

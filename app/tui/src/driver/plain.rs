@@ -43,8 +43,10 @@ pub fn run_plain(
     let ended = talk.begin(effects).and_then(|()| talk.serve());
     // However it ends, the record of a run that goes on is closed.
     talk.driver.runner.leave();
+    let mut lost = unsaid(&talk.driver.inbox);
+    lost.extend(talk.driver.close_files());
     let left = ended?;
-    talk.say(unsaid(&talk.driver.inbox))?;
+    talk.say(lost)?;
     Ok(left)
 }
 

@@ -159,6 +159,13 @@ impl<S: Screen> Driver<S> {
         }
     }
 
+    /// Tries once more to write what could not be written; a sentence for each loss.
+    pub(super) fn close_files(&mut self) -> Vec<String> {
+        let mut lost = self.draft_store.close_files();
+        lost.extend(self.log.take().and_then(ProgressLog::close));
+        lost
+    }
+
     /// Gives the terminal to the learner's own editor, and takes what it has saved.
     fn edit_outside(&mut self, draft: &Draft, text: &str) -> io::Result<()> {
         let path = self.draft_store.path(draft);
@@ -205,8 +212,7 @@ impl<S: Screen> Driver<S> {
                 Effect::Copy(text) => self.screen.copy(&text)?,
                 Effect::Save(event) => {
                     if let Some(Err(error)) = self.log.as_mut().map(|log| log.append(&event)) {
-                        self.log = None;
-                        self.say(format!("progress is not kept: {error}"));
+                        self.say(format!("progress is not on the disk, and tried again: {error}"));
                     }
                 }
                 Effect::OpenDraft(draft) => {

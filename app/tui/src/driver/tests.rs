@@ -72,7 +72,10 @@ impl Loop {
         let terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).unwrap();
         let screen = Counted { terminal, frames: 0 };
         let channel = (sender.clone(), inbox);
-        Self { driver: Driver::new(app, screen, runs, Drafts::temporary(), channel), sender }
+        Self {
+            driver: Driver::new(app, screen, runs, Drafts::temporary().unwrap(), channel),
+            sender,
+        }
     }
 
     fn feed(&mut self, message: Message) {

@@ -201,11 +201,16 @@ impl LabState {
     /// Makes the newest run an earlier one and the lab ready for the next.
     pub fn begin(&mut self) {
         let mut last = std::mem::take(&mut self.run);
-        if !last.data.series.is_empty() {
+        let kept = match last.data.series.is_empty() {
+            // Data of the run before it was kept then.
+            true if last.superseded => None,
+            true => Earlier::of_launch(&last.data, &self.others.earlier),
+            false => Some(std::mem::take(&mut last.data)),
+        };
+        if let Some(data) = kept {
             self.others.retired += 1;
             let name = || format!("run {}", self.others.retired);
             let name = last.replay.map_or_else(name, |replay| replay.origin);
-            let data = std::mem::take(&mut last.data);
             earlier::keep(&mut self.others.earlier, Earlier::new(name, last.begun_with, data));
         }
         self.others.finished.left = None;

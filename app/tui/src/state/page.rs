@@ -1,11 +1,13 @@
 //! The open lesson: where the learner is in it, what they have answered, and its labs.
 
+mod predictions;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mlsys_lab::Registry;
 use mlsys_lab::report::RunData;
-use mlsys_lesson::{Answer, Asked, Block, Event, Lesson, Predict, PredictKind, Question};
+use mlsys_lesson::{Answer, Asked, Block, Lesson, Predict, PredictKind, Question};
 use mlsys_run::glossary::Glossary;
 use mlsys_run::settings;
 use mlsys_view::kernel::Play;
@@ -212,11 +214,13 @@ impl Page {
             (kind().filter(|one| self.is_made(one)).count(), kind().count())
         };
         let (predictions, tries) = (made(false), made(true));
+        let is_recorded = lesson.questions().any(|question| question.kind.is_withheld());
+        let answered = if is_recorded { "questions answered" } else { "questions right" };
         let count = |done: usize, all: usize, what: &str| {
             (all > 0).then(|| format!("{done} of {all} {what}"))
         };
         let parts = [
-            count(done, lesson.questions().count(), "questions right"),
+            count(done, lesson.questions().count(), answered),
             count(predictions.0, predictions.1, "predictions made"),
             count(tries.0, tries.1, "tries done"),
             count(self.passed_checks().count(), lesson.checks().count(), "checks hold"),
@@ -311,63 +315,6 @@ impl Page {
                 view.frame.play = Play::Still;
             }
         }
-    }
-
-    /// The predictions that a run with the lesson's values reveals; a try waits for its own.
-    pub fn predictions_of<'a>(&'a self, lab: &'a str) -> impl Iterator<Item = &'a Predict> {
-        let all = self.lesson.predictions().filter(|predict| predict.turn.is_none());
-        all.filter(move |predict| self.lesson.labs_of(predict).contains(&lab))
-    }
-
-    pub fn lock_predictions(&mut self, lab: &str) -> Vec<Event> {
-        let ids: Vec<String> = self.predictions_of(lab).map(|predict| predict.id.clone()).collect();
-        let mut events = Vec::new();
-        for id in ids {
-            if let Some(made) = self.predictions.get_mut(&id).filter(|made| !made.locked) {
-                made.locked = true;
-                events.push(Event::PredictionLocked {
-                    lesson: self.lesson.front.id.clone(),
-                    prediction: id,
-                    given: made.given.clone(),
-                });
-            }
-        }
-        events
-    }
-
-    /// Takes the last run of a lab for the tries that are guessed and whose knobs it had turned; each guess then stands.
-    pub fn take_tries(&mut self, place: usize) -> Vec<Event> {
-        let Some(lab) = self.labs.get(place) else { return Vec::new() };
-        let is_over = matches!(lab.run.state, RunStatus::Finished | RunStatus::Diverged(_));
-        if !is_over || lab.run.replay.is_some() || lab.own_kernel.is_some() {
-            return Vec::new();
-        }
-        let lesson = self.lesson.clone();
-        let mut events = Vec::new();
-        for attempt in lesson.predictions() {
-            let is_own = attempt.lab.as_ref().is_some_and(|own| own.value == lab.id);
-            let Some(turn) = attempt.turn.as_ref().filter(|_| is_own) else { continue };
-            let Some(made) = self.predictions.get_mut(&attempt.id) else { continue };
-            if !lab.has_run_with(turn) {
-                continue;
-            }
-            self.tried.insert(attempt.id.clone(), lab.run.data.clone());
-            if !std::mem::replace(&mut made.locked, true) {
-                events.push(Event::PredictionLocked {
-                    lesson: lesson.front.id.clone(),
-                    prediction: attempt.id.clone(),
-                    given: made.given.clone(),
-                });
-            }
-        }
-        events
-    }
-
-    /// The first prediction of a lab that has not been made, as an index into the blocks.
-    pub fn unmade_prediction(&self, lab: &str) -> Option<usize> {
-        let is_unmade = |predict: &&Predict| !self.predictions.contains_key(&predict.id);
-        let unmade = self.predictions_of(lab).find(is_unmade)?;
-        self.lesson.blocks.iter().position(|block| block.as_predict() == Some(unmade))
     }
 
     pub fn passed_checks(&self) -> impl Iterator<Item = &str> {

@@ -4,47 +4,27 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use mlsys_harness::snapshot::rows;
-use mlsys_lab::Run;
-use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::device::DeviceId;
-use mlsys_lab::report::{FrameTrigger, Report, Sink};
+use mlsys_lab::report::Report;
 use mlsys_lesson::{Course, Lesson};
 use mlsys_run::library::Library;
 use mlsys_run::outcome::Outcome;
 
 use super::Bench;
 use crate::message::{Effect, Message};
+use crate::picture::run_here;
 use crate::state::{RunStatus, Side};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
-
-#[derive(Default)]
-struct Reports(Vec<Report>);
-
-impl Sink for Reports {
-    fn report(&mut self, report: Report) {
-        self.0.push(report);
-    }
-
-    fn wants_frame(&mut self, _panel: &str, trigger: FrameTrigger) -> bool {
-        trigger == FrameTrigger::Final
-    }
-}
 
 /// What a lab of the open lesson reports.
 fn run(bench: &Bench, place: usize) -> Vec<Report> {
     let lab = &bench.page().labs[place];
     let params = lab.lesson_params().unwrap_or_else(|error| panic!("{}: {error:?}", lab.id));
     let kind = mlsys_registry::built_in().find(&lab.schema.kind).unwrap();
-    let mut reports = Reports::default();
-    let ran = kind.run(&mut Run {
-        params,
-        device: DeviceId::CPU,
-        sink: &mut reports,
-        control: Control::free(Limits::default(), Arc::default()),
-    });
-    ran.unwrap_or_else(|error| panic!("{}: {error}", lab.id));
-    reports.0
+    let (reports, outcome) = run_here(kind, params, DeviceId::CPU);
+    assert!(matches!(outcome, Outcome::Finished), "{}: {outcome:?}", lab.id);
+    reports
 }
 
 /// The rows that have an ellipsis, of each picture of each lab: next to the others, and alone.

@@ -250,7 +250,7 @@ fn a_long_expression_slides_under_the_cursor() {
     let mut bench = graph((80, 24));
     let long = format!("z = x{}", " + x*y".repeat(30));
     replace(&mut bench, &long);
-    bench.follow(&[("\n + 7777", "+ x*y + 7777")]);
+    bench.follow(&[("\n> + 7777", "+ x*y + 7777")]);
     bench.keys("\n");
     let params = bench.lab().params().unwrap();
     assert_eq!(params.get("expression"), Some(&Value::from(format!("{long} + 7777"))));

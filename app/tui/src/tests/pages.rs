@@ -158,7 +158,7 @@ fn what_was_used_last_stands_first() {
 }
 
 #[test]
-fn recorded_runs_are_found_beside_everything_else() {
+fn recorded_runs_are_found_with_everything_else() {
     let mut bench = Bench::in_lesson((120, 40));
     let run = Target::Run("20260101-train-7".to_owned());
     bench.app.archive.items = vec![Item::new(run, "20260101-train-7", "diverged at step 12")];

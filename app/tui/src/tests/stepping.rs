@@ -1,12 +1,7 @@
 //! Kernels that are stepped through by keys.
 
-use std::sync::Arc;
-
 use mlsys_harness::snapshot;
 use mlsys_kernel::{Direction, Goal};
-use mlsys_lab::control::{Control, Limits};
-use mlsys_lab::lab::Run;
-use mlsys_lab::report::{FrameTrigger, Report, Sink};
 use mlsys_run::outcome::Outcome;
 use mlsys_run::storage::Draft;
 use mlsys_view::kernel::Play;
@@ -16,41 +11,20 @@ use crate::command::Command;
 use crate::editor::DraftOrigin;
 use crate::key::Key;
 use crate::message::{Effect, Gesture, Message};
+use crate::picture::run_here;
 use crate::state::OwnKernel;
 use crate::update::Animation;
 
 const LESSON: &str = include_str!("stepping.md");
-
-#[derive(Default)]
-struct Kept(Vec<Report>);
-
-impl Sink for Kept {
-    fn report(&mut self, report: Report) {
-        self.0.push(report);
-    }
-
-    fn wants_frame(&mut self, _panel: &str, moment: FrameTrigger) -> bool {
-        moment == FrameTrigger::Final
-    }
-}
 
 /// Runs what is to be started, at once and here.
 fn run(bench: &mut Bench, effects: Vec<Effect>) {
     for effect in effects {
         if let Effect::Start(start) = effect {
             let lab = mlsys_registry::built_in().find(start.kind).unwrap();
-            let mut kept = Kept::default();
-            let ran = lab.run(&mut Run {
-                params: start.params,
-                device: start.device,
-                sink: &mut kept,
-                control: Control::free(Limits::default(), Arc::default()),
-            });
-            bench.report(kept.0, 10);
-            bench.end(match ran {
-                Ok(()) => Outcome::Finished,
-                Err(error) => Outcome::Failed(error),
-            });
+            let (reports, outcome) = run_here(lab, start.params, start.device);
+            bench.report(reports, 10);
+            bench.end(outcome);
         }
     }
 }
@@ -308,4 +282,22 @@ fn whole_screens_of_a_kernel() {
             }
         }
     }
+}
+
+#[test]
+fn a_launch_is_compared_with_the_one_before() {
+    let mut bench = at_lab((120, 40), 0);
+    bench.hides("Against");
+    // Back to the knobs, one more element, and the same once more.
+    let effects = bench.keys("\t\t>");
+    run(&mut bench, effects);
+    bench.shows("Against run 1: elements 8: warp instructions ");
+    let effects = bench.keys(" ");
+    run(&mut bench, effects);
+    bench.follow(&[
+        ("", "Against run 1: elements 8: warp instructions "),
+        ("\to", "no earlier run is next to the counts"),
+    ]);
+    bench.hides("Against");
+    bench.follow(&[("o", "the newest earlier run is next to the counts | Against run 1")]);
 }

@@ -21,7 +21,7 @@ impl App {
     pub(super) fn edit_answer(&mut self, block: usize) {
         let Some(page) = self.page.as_mut() else { return };
         let Some(Block::Question(question)) = page.lesson.blocks.get(block) else { return };
-        let Asked::Kernel { starter } = question.kind.asked() else { return };
+        let Asked::Kernel { starter, .. } = question.kind.asked() else { return };
         let starter = starter.unwrap_or_default();
         let answered = page.answers.get(&question.id);
         let text = answered.and_then(|answered| answered.given.one()).unwrap_or(&starter);

@@ -208,7 +208,7 @@ impl App {
         let knob = page.lab().and_then(|lab| lab.controls.knobs.get(lab.controls.marked));
         page.entry = knob.map(|knob| {
             let value = knob.value.as_ref().map_or(String::new(), ToString::to_string);
-            TextField::new(FieldPurpose::Knob, value)
+            TextField::to_replace(FieldPurpose::Knob, value)
         });
     }
 

@@ -188,13 +188,19 @@ impl App {
     pub(super) fn next_earlier_runs(&mut self) {
         let Some(lab) = self.lab_mut() else { return };
         lab.others.overlay = lab.others.overlay.next();
+        let is_launch = lab.kernel().is_some();
+        if is_launch && lab.others.overlay == earlier::Overlay::All {
+            // A launch is compared with one other.
+            lab.others.overlay = lab.others.overlay.next();
+        }
         let runs = match (lab.others.overlay, lab.others.earlier.len()) {
             (earlier::Overlay::Newest, _) => "the newest earlier run is".to_owned(),
             (earlier::Overlay::All, 1) => "the one earlier run is".to_owned(),
             (earlier::Overlay::All, count) => format!("{count} earlier runs are"),
             (earlier::Overlay::Nothing, _) => "no earlier run is".to_owned(),
         };
-        self.notify(format!("{runs} behind the curves"));
+        let place = if is_launch { "next to the counts" } else { "behind the curves" };
+        self.notify(format!("{runs} {place}"));
     }
 
     pub(super) fn inspect(&mut self, inspect: Inspect) {

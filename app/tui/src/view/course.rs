@@ -159,7 +159,7 @@ fn draw_details(app: &App, area: Rect, buffer: &mut Buffer) {
     let needs = if needs.is_empty() { "nothing".to_owned() } else { needs.join(", ") };
     let facts = [
         ("lesson", format!("{}, {} minutes", front.id, front.minutes)),
-        ("progress", format!("{word}, {} of {} questions right", summary.right, summary.questions)),
+        ("progress", format!("{word}, {}", summary.words())),
         ("needs", needs),
         ("teaches", front.teaches.join(", ")),
     ];

@@ -3,7 +3,7 @@
 mod cost;
 mod text;
 
-use mlsys_lesson::{Block, CaseResult};
+use mlsys_lesson::{Block, Case, CaseResult};
 use mlsys_view::text::wrap_spans;
 use ratatui::prelude::*;
 
@@ -98,6 +98,12 @@ fn draw_head(app: &App, page: &Page, editor: &Editor, area: Rect, buffer: &mut B
     Line::from(parts).render(area, buffer);
 }
 
+/// Whether the question of an editor is graded elsewhere, so that its tests are samples.
+fn is_withheld(page: &Page, editor: &Editor) -> bool {
+    let question = page.lesson.question(&editor.draft.name);
+    question.is_some_and(|question| question.kind.is_withheld())
+}
+
 fn state(app: &App, page: &Page, editor: &Editor) -> (String, Style) {
     let (theme, glyphs) = (app.theme(), app.glyphs());
     match editor.complaints.len() {
@@ -121,8 +127,12 @@ fn state(app: &App, page: &Page, editor: &Editor) -> (String, Style) {
                 TestsState::Done(_) if right.is_some_and(|answered| answered.right) => {
                     (format!("{} right", glyphs.right), theme.good)
                 }
-                TestsState::Done(cases) if cases.is_empty() => {
-                    (format!("{} recorded", glyphs.right), theme.accent)
+                TestsState::Done(cases) if is_withheld(page, editor) => {
+                    let failed = |case: &Case| matches!(case.result, CaseResult::Failed(_));
+                    match cases.iter().any(failed) {
+                        true => ("recorded, a sample test fails".to_owned(), theme.warn),
+                        false => (format!("{} recorded", glyphs.right), theme.accent),
+                    }
                 }
                 TestsState::Done(_) => (format!("{} not yet", glyphs.wrong), theme.bad),
             }
@@ -225,7 +235,7 @@ impl Strip<'_> {
                             CaseResult::Failed(_) => {}
                         }
                     }
-                    if cases.is_empty() {
+                    if question.kind.is_withheld() {
                         self.say(glyphs.right, "recorded; it is graded later", theme.accent);
                     }
                 }

@@ -14,8 +14,8 @@ use crate::update::availability::Refusal;
 const KEYS: usize = 16;
 const NAME: usize = 22;
 /// Below these widths the sentences stand below the keys, and below the names.
-const BESIDE_KEYS: usize = 50;
-const BESIDE_NAME: usize = 60;
+const WIDE_ENOUGH_FOR_KEYS: usize = 50;
+const WIDE_ENOUGH_FOR_NAME: usize = 60;
 const LEAST: u16 = 2;
 
 pub fn draw_help(app: &App, scroll: usize, area: Rect, buffer: &mut Buffer) {
@@ -74,7 +74,7 @@ fn entry(app: &App, row: &Binding, refused: Option<Refusal>, width: usize) -> Ve
         spans.push((format!(" ({reason})"), theme.dim));
     }
     let room = width.saturating_sub(1);
-    if width < BESIDE_KEYS {
+    if width < WIDE_ENOUGH_FOR_KEYS {
         let mut lines = vec![Line::styled(format!(" {keys}"), key)];
         lines.extend(wrap_spans(&spans, room, Span::raw("   "), Span::raw("   ")));
         lines
@@ -113,20 +113,20 @@ pub fn presets(app: &App, chosen: usize, area: Rect) -> Vec<(Line<'static>, Opti
             Span::styled(preset.name.clone(), name),
         ]);
         let indent = |columns: usize| Span::raw(" ".repeat(columns));
-        if width < BESIDE_NAME {
+        if width < WIDE_ENOUGH_FOR_NAME {
             lines.push((head, Some(index)));
             let below = wrap_spans(&spans, width, indent(5), indent(5));
             lines.extend(below.into_iter().map(|line| (line, Some(index))));
         } else {
-            let mut beside = wrap_spans(&spans, width, indent(NAME), indent(NAME));
-            if let Some(first) = beside.first_mut() {
+            let mut rows = wrap_spans(&spans, width, indent(NAME), indent(NAME));
+            if let Some(first) = rows.first_mut() {
                 let pad = NAME.saturating_sub(head.width()).max(1);
                 let rest = first.spans.split_off(1.min(first.spans.len()));
                 first.spans = head.spans;
                 first.spans.push(indent(pad));
                 first.spans.extend(rest);
             }
-            lines.extend(beside.into_iter().map(|line| (line, Some(index))));
+            lines.extend(rows.into_iter().map(|line| (line, Some(index))));
         }
         if index == chosen {
             end = lines.len();

@@ -137,8 +137,9 @@ pub fn check_line(page: &Page, check: &Check) -> Vec<String> {
 }
 
 pub(super) fn prediction(page: &Page, predict: &Predict) -> Vec<String> {
-    let all = page.lesson.predictions().count();
-    let place = page.lesson.predictions().position(|p| p.id == predict.id).map_or(0, |at| at + 1);
+    let predictions = || page.lesson.predictions().filter(|one| one.turn.is_none());
+    let all = predictions().count();
+    let place = predictions().position(|one| one.id == predict.id).map_or(0, |at| at + 1);
     let how = "Type a number or a formula.";
     let (kind, how) = match &predict.kind {
         PredictKind::Numeric { unit: Some(unit) } => (format!("a number in {unit}"), how),
@@ -194,7 +195,7 @@ pub(super) fn question(page: &Page, question: &Question) -> Vec<String> {
         }
     }
     lines.extend(options(&answer::options(&page.lesson, question)));
-    if let Asked::Kernel { starter: Some(text) } = question.kind.asked() {
+    if let Asked::Kernel { starter: Some(text), .. } = question.kind.asked() {
         lines.extend(text.lines().map(str::to_owned));
     }
     for number in 0..page.hints.get(&question.id).copied().unwrap_or(0) {

@@ -8,7 +8,7 @@ use mlsys_lab::schema::{Draw, Panel, Schema};
 use mlsys_lab::{RunData, Value};
 use mlsys_lesson::{Goal, Lesson};
 use mlsys_view::attempts::{FinishedRun, OWN_PAGES, Own, RunComparison};
-use mlsys_view::earlier::{Earlier, MOST, Overlay};
+use mlsys_view::earlier::{self, Earlier, MOST, Overlay};
 
 use crate::state::lab::LabState;
 
@@ -123,7 +123,10 @@ impl LabState {
         match self.others.finished.behind.get(panel).filter(|runs| !runs.is_empty()) {
             Some(runs) if self.others.overlay != Overlay::Nothing => runs,
             Some(_) => &[],
-            None => self.others.overlay.runs(&self.others.earlier),
+            None => {
+                let kept = earlier::before(&self.others.earlier, &self.run.data);
+                self.others.overlay.runs(kept)
+            }
         }
     }
 }

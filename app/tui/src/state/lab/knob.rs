@@ -306,9 +306,13 @@ impl History {
     }
 }
 
-/// Whether two values are equal, whole numbers and others alike.
+/// Whether two values are equal, whole numbers and others alike; spaces in a text make no difference.
 fn is_same(a: &Value, b: &Value) -> bool {
-    a == b || a.as_f64().is_some_and(|x| b.as_f64() == Some(x))
+    let spaceless =
+        |value: &Value| value.as_str().map(|text| text.split_whitespace().collect::<String>());
+    a == b
+        || a.as_f64().is_some_and(|x| b.as_f64() == Some(x))
+        || spaceless(a).is_some_and(|text| spaceless(b) == Some(text))
 }
 
 #[cfg(test)]

@@ -159,7 +159,7 @@ pub fn message(app: &App, lab: &LabState, width: usize) -> Vec<Line<'static>> {
                 // A line of the text, and the mark under its place.
                 (Some(_), Some(mark)) if mark.trim_start().starts_with('^') => {
                     let pair =
-                        beside_mark(line, mark, width).map(|part| Line::styled(part, *style));
+                        around_mark(line, mark, width).map(|part| Line::styled(part, *style));
                     shown.extend(pair);
                     at += 2;
                 }
@@ -176,7 +176,7 @@ pub fn message(app: &App, lab: &LabState, width: usize) -> Vec<Line<'static>> {
 }
 
 /// The part of a line that holds the mark under it, and the mark, both cut at the same columns.
-fn beside_mark(line: &str, mark: &str, width: usize) -> [String; 2] {
+fn around_mark(line: &str, mark: &str, width: usize) -> [String; 2] {
     let begins = mark.chars().take_while(|&c| c == ' ').count();
     // A third of the room for what comes before the mark.
     let slid = if line.chars().count() <= width { 0 } else { begins.saturating_sub(width / 3) };
