@@ -188,3 +188,56 @@ fn imports_form_no_circle() {
     }
     assert!(circles.is_empty(), "modules import each other:\n{}", circles.join("\n"));
 }
+
+/// Every Rust file of the repository.
+fn sources(folder: &Path, all: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if path.is_dir() {
+            if name != "target" && !name.starts_with('.') {
+                sources(&path, all);
+            }
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            all.push(path);
+        }
+    }
+}
+
+/// Lines that break a rule, as `file:line: text`.
+fn breaches(rule: impl Fn(usize, &str) -> bool) -> Vec<String> {
+    let mut files = Vec::new();
+    sources(&root(), &mut files);
+    assert!(files.len() > 100, "only {} files were found", files.len());
+    let mut found = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let named = file.strip_prefix(root()).unwrap().display().to_string();
+        let lines = text.lines().enumerate().filter(|(index, line)| rule(index + 1, line));
+        found.extend(lines.map(|(index, line)| format!("{named}:{}: {}", index + 1, line.trim())));
+    }
+    found
+}
+
+#[test]
+fn a_file_is_read_to_its_end() {
+    let long = breaches(|number, _| number == 401);
+    assert!(long.is_empty(), "files with more than 400 lines:\n{}", long.join("\n"));
+}
+
+#[test]
+fn comments_and_names_say_the_mechanism() {
+    let vague = ["who-ever", "some-body", "no-body", "any-body", "be-side", "so- many"];
+    let vague = vague.map(|word| word.replace('-', ""));
+    let is_letter = |c: char| c.is_alphabetic();
+    let found = breaches(|_, line| {
+        let line = line.to_lowercase();
+        vague.iter().any(|word| {
+            line.match_indices(word.as_str()).any(|(at, _)| {
+                let after = line[at + word.len()..].chars().next();
+                !line[..at].ends_with(is_letter) && !after.is_some_and(is_letter)
+            })
+        })
+    });
+    assert!(found.is_empty(), "name the thing that acts:\n{}", found.join("\n"));
+}
