@@ -22,6 +22,9 @@ pub struct Axis {
 
 const LONGEST: usize = 18;
 
+/// Below this many decades a logarithmic axis has evenly spaced ticks.
+const SHORT: f64 = 0.6;
+
 /// Beyond this, differences of two values would overflow.
 const HUGE: f64 = 1e300;
 /// Below this, a logarithmic axis ends.
@@ -85,10 +88,16 @@ impl Axis {
                 let high = high.max(TINY);
                 let low = if low > 0.0 { low.max(TINY) } else { high / 1e3 };
                 let decades = (high / low).log10();
-                // Round outwards to whole decades if there are several, else to 1, 2 or 5.
+                // Round outwards to whole decades if there are several, else to 1, 2 or 5; a short range to its own ticks.
                 let steps: &[f64] = if decades > 3.0 { &[1.0] } else { &[1.0, 2.0, 5.0] };
-                let (below, above) = (round_down(low, steps), round_up(high, steps));
-                if above > below * 1.5 {
+                let is_short = decades < SHORT && high - low > 1e-9 * high;
+                let (below, above, least) = if is_short {
+                    let step = round_up((high - low) / 8.0, &[1.0, 2.0, 5.0]);
+                    ((low / step).floor() * step, (high / step).ceil() * step, 1.0)
+                } else {
+                    (round_down(low, steps), round_up(high, steps), 1.5)
+                };
+                if below > 0.0 && above > below * least {
                     Self::over(below, above, scale)
                 } else {
                     Self::over(low / 2.0, high * 2.0, scale)
@@ -139,6 +148,9 @@ impl Axis {
         let wanted = f64::from(wanted.max(1));
         match self.scale {
             Scale::Linear => self.linear_ticks(wanted, unit, glyphs),
+            Scale::Log if (self.high / self.low).log10() < SHORT => {
+                self.linear_ticks(wanted, unit, glyphs)
+            }
             Scale::Log => self.log_ticks(wanted, unit, glyphs),
         }
     }
@@ -277,6 +289,9 @@ mod tests {
         let log = Axis::around(3e-4, 0.9, Scale::Log);
         assert_eq!(labels(&log, 5, None), ["1e-4", "0.001", "0.01", "0.1", "1"]);
         assert_eq!(labels(&Axis::around(1.0, 8.0, Scale::Log), 4, None), ["1", "2", "5", "10"]);
+        let short = Axis::around(1.93, 2.62, Scale::Log);
+        assert!((short.low - 1.9).abs() + (short.high - 2.7).abs() < 1e-9, "{short:?}");
+        assert_eq!(labels(&short, 4, Some("nats")), ["2.0", "2.2", "2.4", "2.6"]);
         assert_eq!(
             labels(&Axis::around(2e11, 2e13, Scale::Log), 2, Some("flop/s")),
             ["1 T", "10 T"]

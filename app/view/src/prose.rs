@@ -1,5 +1,8 @@
 //! Markdown as styled lines of a width: headings, paragraphs, lists, quotes, code, tables and rules.
 
+#[cfg(test)]
+mod tests;
+
 use std::ops::Range;
 
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
@@ -7,7 +10,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-use crate::text::{columns, wrap_spans};
+use crate::text::{wrap_code, wrap_spans, wrapped_columns};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Styles {
@@ -47,6 +50,9 @@ pub fn render(
     }
     writer.lines
 }
+
+/// What stands before each line of code.
+const CODE_INDENT: &str = "  ";
 
 #[derive(Default)]
 struct Writer<'a> {
@@ -218,17 +224,19 @@ impl Writer<'_> {
                 }
             }
             TagEnd::CodeBlock => {
-                for line in self.code.take().iter().flat_map(|code| code.lines()) {
+                let width = self.width - CODE_INDENT.len();
+                let code = self.code.take().unwrap_or_default();
+                for line in code.lines().flat_map(|line| wrap_code(line, width)) {
                     self.lines.push(Line::from(vec![
-                        Span::raw("  "),
-                        Span::styled(line.to_owned(), self.styles.code),
+                        Span::raw(CODE_INDENT),
+                        Span::styled(line, self.styles.code),
                     ]));
                 }
                 self.blank();
             }
             TagEnd::Table => {
                 if let Some(table) = self.table.take() {
-                    self.lines.extend(table.lines(self.styles, self.signs.rule));
+                    self.lines.extend(table.lines(self.width, self.styles, self.signs.rule));
                     self.blank();
                 }
             }
@@ -317,76 +325,20 @@ impl Table {
     }
 
     /// The table as lines, its head above a rule.
-    fn lines(&self, styles: Styles, rule: &str) -> Vec<Line<'static>> {
+    fn lines(&self, width: usize, styles: Styles, rule: &str) -> Vec<Line<'static>> {
         let before = |column: usize, spaces: usize| match self.alignments.get(column) {
             Some(Alignment::Right) => spaces,
             Some(Alignment::Center) => spaces / 2,
             Some(Alignment::Left | Alignment::None) | None => 0,
         };
-        let rows = columns(&self.rows, before);
-        let total = rows.iter().map(|row| row.width()).max().unwrap_or(0);
-        let mut lines = rows.into_iter().map(|row| Line::styled(row, styles.text));
-        let head = lines.next().map(|head| head.style(styles.heading));
+        let rows = wrapped_columns(&self.rows, width, before);
+        let total = rows.iter().flatten().map(|line| line.width()).max().unwrap_or(0);
         let rule = Line::styled(rule.repeat(total), styles.dim);
-        head.into_iter().chain([rule]).chain(lines).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn plain(markdown: &str, width: usize) -> Vec<String> {
-        let signs = Signs { bullet: "-", quote: "|", rule: "-" };
-        render(markdown, width, Styles::default(), signs, None)
-            .iter()
-            .map(|line| line.to_string().trim_end().to_owned())
+        let Some((head, rows)) = rows.split_first() else { return vec![rule] };
+        let styled = |line: &String, style: Style| Line::styled(line.clone(), style);
+        let head = head.iter().map(|line| styled(line, styles.heading));
+        head.chain([rule])
+            .chain(rows.iter().flatten().map(|line| styled(line, styles.text)))
             .collect()
-    }
-
-    #[test]
-    fn blocks_become_lines() {
-        let text = plain("# Title\n\nSome *soft* text\nover lines.\n\n- one\n", 40);
-        assert_eq!(text, ["Title", "", "Some soft text over lines.", "", "- one"]);
-        let lists = plain("- one\n- two\n  1. deep\n\n> said\n", 40);
-        assert_eq!(lists, ["- one", "- two", "  1. deep", "", "| said"]);
-        assert_eq!(plain("| a | bb |\n|---|---:|\n| 1 | 2 |\n", 40), ["a  bb", "-----", "1   2"]);
-        assert_eq!(plain("```\nlet x = 1;\n```\n", 40), ["  let x = 1;"]);
-        assert_eq!(plain("see [docs](there)", 40), ["see docs (there)"]);
-        let links = "| [a](to) | [b](b) |\n|---|:-:|\n| 1 | `2` |\n\nthen";
-        let lines = ["a (to)  b", "---------", "1       2", "", "then"];
-        assert_eq!(plain(links, 40), lines);
-    }
-
-    #[test]
-    fn first_use_of_a_term_is_marked() {
-        let finder = |text: &str| {
-            let find = |(term, name): (usize, &&str)| {
-                text.match_indices(*name)
-                    .map(|(at, _)| (at..at + name.len(), term))
-                    .collect::<Vec<_>>()
-            };
-            let mut found: Vec<_> =
-                ["loss", "batch sizes", "gradient"].iter().enumerate().flat_map(find).collect();
-            found.sort_by_key(|(range, _)| range.start);
-            found
-        };
-        let signs = Signs { bullet: "-", quote: "|", rule: "-" };
-        let markdown = "# A gradient\n\nThe loss, `loss` and\nloss, and **batch\nsizes**.\n\n- a loss\n\n```\nloss\n```";
-        let lines = render(markdown, 60, Styles::default(), signs, Some(&finder));
-        let spans = lines.iter().skip(1).flat_map(|line| &line.spans);
-        let marked: Vec<&str> = spans
-            .filter(|span| span.style.add_modifier.contains(Modifier::UNDERLINED))
-            .map(|span| span.content.as_ref())
-            .collect();
-        assert_eq!(marked, ["loss", "batch sizes", "loss"]);
-    }
-
-    #[test]
-    fn any_text_renders_at_any_width() {
-        let nasty = "# a\n* b\n  * c\n```\nx\n| y | z |\n<b>\n[l](m)\n> - q\n***";
-        for width in 0..60 {
-            assert!(!plain(nasty, width).is_empty());
-        }
     }
 }

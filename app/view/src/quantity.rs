@@ -17,7 +17,17 @@ pub fn quantity(value: f64, unit: Option<&str>, glyphs: &Glyphs) -> String {
     };
     match prefix.suffix(unit, glyphs) {
         suffix if suffix.is_empty() => text,
+        suffix if text == "1" && prefix == NONE => format!("{text} {}", singular(&suffix)),
         suffix => format!("{text} {suffix}"),
+    }
+}
+
+/// What one of a unit that is a single word in the plural is called.
+fn singular(unit: &str) -> &str {
+    match unit.strip_suffix('s') {
+        Some(stem) if stem.len() < 3 || !unit.chars().all(char::is_alphabetic) => unit,
+        Some(stem) => stem.strip_suffix("se").map_or(stem, |_| &stem[..stem.len() - 1]),
+        None => unit,
     }
 }
 
@@ -96,6 +106,14 @@ mod tests {
             (-0.5, None, "-0.5"),
             (262_144.0, Some("parameters"), "262144 parameters"),
             (-0.0, Some("parameters"), "0 parameters"),
+            (1.0, Some("tokens"), "1 token"),
+            (1.0, Some("passes"), "1 pass"),
+            (1.0, Some("flops"), "1 flop"),
+            (1.0, Some("seconds"), "1 s"),
+            (1.0, Some("hertz"), "1 hertz"),
+            (1.0, Some("flops/byte"), "1 flops/byte"),
+            (1.0, Some("slots used"), "1 slots used"),
+            (1.5, Some("days"), "1.5 days"),
             (f64::MAX, Some("bytes"), "1.798e293 PB"),
         ] {
             assert_eq!(quantity(value, unit, &glyphs), text);

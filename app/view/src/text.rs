@@ -160,25 +160,87 @@ pub(crate) fn or<'a>(text: &'a str, otherwise: &'a str) -> &'a str {
 
 /// Rows as lines, each column as wide as its widest cell; no line ends in spaces.
 pub fn aligned(rows: &[Vec<String>]) -> Vec<String> {
-    columns(rows, |_, _| 0).iter().map(|line| line.trim_end().to_owned()).collect()
+    let lines = wrapped_columns(rows, usize::from(u16::MAX), |_, _| 0).concat();
+    lines.iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// Rows as lines, each cell after some of the spaces that its column has beyond it.
-pub(crate) fn columns(rows: &[Vec<String>], before: impl Fn(usize, usize) -> usize) -> Vec<String> {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max().unwrap_or(0)
+/// Columns between two cells.
+pub(crate) const GAP: u16 = 2;
+
+/// Takes from the widest columns above their floors until all fit next to each other, as far as the floors allow.
+pub(crate) fn squeeze(widths: &mut [u16], floors: &[u16], room: u16) {
+    while total(widths) > usize::from(room) {
+        let over = total(widths) - usize::from(room);
+        let above = widths.iter_mut().zip(floors).filter(|(w, floor)| **w > **floor);
+        let Some((widest, floor)) = above.max_by_key(|(width, _)| **width) else { break };
+        // In few steps, whatever the width, and never far below the others.
+        *widest -= cells(over).min((*widest - floor).div_ceil(2)).max(1);
+    }
+}
+
+/// The columns that all take with the gaps between them.
+pub(crate) fn total(widths: &[u16]) -> usize {
+    let gaps = usize::from(GAP) * widths.len().saturating_sub(1);
+    widths.iter().map(|width| usize::from(*width)).sum::<usize>() + gaps
+}
+
+/// The width of the longest part that [`wrap`] leaves whole.
+pub(crate) fn unbroken(text: &str) -> u16 {
+    let pieces = text.split(' ').flat_map(joints);
+    cells(pieces.map(UnicodeWidthStr::width).max().unwrap_or(0))
+}
+
+/// The lines of each row of a table, each cell after some of the spaces that its column has beyond it; cells are wrapped
+/// where the table is wider than `width`.
+pub(crate) fn wrapped_columns(
+    rows: &[Vec<String>],
+    width: usize,
+    before: impl Fn(usize, usize) -> usize,
+) -> Vec<Vec<String>> {
+    let room = cells(width);
+    let count = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widest = |of: &dyn Fn(&str) -> u16| -> Vec<u16> {
+        let column = |column: usize| rows.iter().filter_map(move |row| row.get(column));
+        (0..count).map(|at| column(at).map(|cell| of(cell)).max().unwrap_or(0)).collect()
     };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
-            let spaces = width - cell.width();
-            let left = before(column, spaces);
-            format!("{}{cell}{}", " ".repeat(left), " ".repeat(spaces - left))
-        });
-        cells.collect::<Vec<_>>().join("  ")
+    let mut widths = widest(&|cell| cells(cell.width()));
+    // First at spaces and joints, then anywhere.
+    squeeze(&mut widths, &widest(&unbroken), room);
+    squeeze(&mut widths, &vec![1; count], room);
+    let lines = |row: &Vec<String>| {
+        let wrapped: Vec<Vec<String>> =
+            row.iter().zip(&widths).map(|(cell, width)| wrap(cell, *width)).collect();
+        let height = wrapped.iter().map(Vec::len).max().unwrap_or(0);
+        let line = |at: usize| {
+            let cells = wrapped.iter().zip(&widths).enumerate().map(|(column, (lines, width))| {
+                let part = lines.get(at).map_or("", |line| line.trim_end());
+                let spaces = usize::from(*width).saturating_sub(part.width());
+                let left = before(column, spaces);
+                format!("{}{part}{}", " ".repeat(left), " ".repeat(spaces - left))
+            });
+            cells.collect::<Vec<_>>().join(&" ".repeat(usize::from(GAP)))
+        };
+        (0..height).map(line).collect()
     };
-    rows.iter().map(line).collect()
+    rows.iter().map(lines).collect()
+}
+
+/// The rows of a line of code: what does not fit continues further in than the line begins.
+pub fn wrap_code(line: &str, width: usize) -> Vec<String> {
+    const FURTHER: usize = 4;
+    if line.width() <= width {
+        return vec![line.to_owned()];
+    }
+    let code = line.trim_start();
+    let indent = (line.width() - code.width()).min(width / 2);
+    let further = (indent + FURTHER).min(width / 2);
+    let mut first = wrap(code, cells(width - indent));
+    first.truncate(1);
+    let begun = first.concat();
+    let rest = code[begun.len()..].trim_start();
+    let rest = wrap(rest, cells(width - further));
+    let rows = first.iter().map(|row| (indent, row)).chain(rest.iter().map(|row| (further, row)));
+    rows.map(|(indent, row)| format!("{}{}", " ".repeat(indent), row.trim_end())).collect()
 }
 
 /// A text that fits a cell: one line, and not without end.
@@ -258,6 +320,37 @@ mod tests {
         assert_eq!(cell("abcdef", 3), "abc …");
         assert_eq!(wrapped("one two three", 7, "  "), ["  one two", "  three"]);
         assert_eq!(wrapped("unbreakable", 3, ""), ["unbreakable"]);
+    }
+
+    #[test]
+    fn code_continues_further_in() {
+        assert_eq!(wrap_code("  int i = 0;", 20), ["  int i = 0;"]);
+        let rows = wrap_code("    out[i] = a[i] + b[i] * c[i];", 24);
+        assert_eq!(rows, ["    out[i] = a[i] + b[i]", "        * c[i];"]);
+        for width in 1..40 {
+            let line = "      int i = blockIdx.x * blockDim.x + threadIdx.x;";
+            let rows = wrap_code(line, width);
+            assert!(rows.iter().all(|row| row.width() <= width), "{width}: {rows:?}");
+            assert_eq!(rows.concat().replace(' ', ""), line.replace(' ', ""));
+        }
+    }
+
+    #[test]
+    fn wide_tables_wrap_their_cells() {
+        let row = |cells: &[&str]| cells.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let rows = [row(&["name", "bytes"]), row(&["a long name", "12345"])];
+        let lines = wrapped_columns(&rows, 11, |column, spaces| spaces * column);
+        assert_eq!(
+            lines,
+            [
+                vec!["name  bytes".to_owned()],
+                vec!["a     12345".to_owned(), "long       ".to_owned(), "name       ".to_owned()]
+            ]
+        );
+        for width in 5..40 {
+            let lines = wrapped_columns(&rows, width, |_, _| 0).concat();
+            assert!(lines.iter().all(|line| line.width() <= width), "{width}: {lines:?}");
+        }
     }
 
     #[test]

@@ -195,9 +195,7 @@ fn joined(scatter: &Scatter, group: usize) -> Option<ScatterLine> {
 
 /// A column a run, the current first, then the newest; a row a quantity, because its name is the longer one.
 fn comparison_table(attempts: &Attempts, rows: &[Row]) -> Table {
-    /// More would leave none room to be read.
-    const MOST: usize = 6;
-    let shown: Vec<&Row> = ordered(rows).take(MOST).collect();
+    let shown: Vec<&Row> = ordered(rows).collect();
     let mut columns = vec!["".to_owned()];
     columns.extend(shown.iter().map(|row| match row.kind {
         RowKind::Own => "this run".to_owned(),

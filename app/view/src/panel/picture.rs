@@ -30,7 +30,7 @@ use crate::csv::Lines;
 use crate::glyphs::Glyphs;
 use crate::panel::Focus;
 use crate::panel::picture::kernel::KernelDebugger;
-use crate::panel::view::{FrameView, Inspect, Mark, Way};
+use crate::panel::view::{AxisRange, FrameView, Inspect, Mark, Way};
 use crate::theme::Look;
 
 /// The columns and rows without which a picture cannot be read, if its kind needs no others.
@@ -151,6 +151,11 @@ pub(crate) trait Picture {
 
     fn least(&self) -> (u16, u16) {
         LEAST
+    }
+
+    /// What its axes have to hold, where a view keeps them from one run to the next.
+    fn ranges(&self) -> Vec<AxisRange<'_>> {
+        Vec::new()
     }
 
     /// What a page has of it, where another picture or lines belong there.

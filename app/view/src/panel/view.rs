@@ -1,11 +1,14 @@
 //! How a person looks at one picture: what of it is shown and in which way. The picture itself is not in here.
 
 mod frame;
+mod held;
 mod stretch;
 
 use mlsys_lab::schema::{Panel, Scale};
 
 pub use crate::panel::view::frame::{FrameView, Mark, Way};
+pub(crate) use crate::panel::view::held::AxisRange;
+pub use crate::panel::view::held::HeldAxes;
 pub use crate::panel::view::stretch::{Stretch, Tint};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

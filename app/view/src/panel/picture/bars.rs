@@ -11,7 +11,7 @@ use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
 use crate::panel::picture::{At, LEAST, Picture, page_rows};
 use crate::panel::quantity;
-use crate::panel::view::FrameView;
+use crate::panel::view::{AxisRange, FrameView};
 use crate::quantity::unit;
 use crate::theme::Look;
 
@@ -24,8 +24,8 @@ fn fitting(count: usize, rows: u16) -> usize {
     if count <= rows { count } else { rows.saturating_sub(1) }
 }
 
-/// The axis that holds all values and, if it is linear, zero.
-fn axis(bars: &Bars) -> Axis {
+/// The smallest and the largest value, and if the axis is linear, zero; turned round if there is none.
+fn ends(bars: &Bars) -> (f64, f64) {
     let values = bars.bars.iter().filter_map(|b| b.value).filter(|x| x.is_finite());
     let values = values.filter(|x| match bars.scale {
         Scale::Linear => true,
@@ -33,8 +33,21 @@ fn axis(bars: &Bars) -> Axis {
     });
     let (low, high) = bounds(values);
     match bars.scale {
+        Scale::Linear if low <= high => (low.min(0.0), high.max(0.0)),
+        Scale::Linear | Scale::Log => (low, high),
+    }
+}
+
+/// The axis that holds all values and, if it is linear, zero; percentages are shares of a whole, which has its length.
+fn axis(bars: &Bars, held: impl Iterator<Item = f64>) -> Axis {
+    let (low, high) = ends(bars);
+    let (low, high) = held.fold((low, high), |(low, high), x| (low.min(x), high.max(x)));
+    match bars.scale {
         _ if low > high => Axis::around(0.0, 1.0, Scale::Linear),
-        Scale::Linear => Axis::around(low.min(0.0), high.max(0.0), Scale::Linear),
+        Scale::Linear if bars.unit == "%" && low >= 0.0 && high <= 100.0 => {
+            Axis::exactly(0.0, 100.0)
+        }
+        Scale::Linear => Axis::around(low, high, Scale::Linear),
         // Half of the smallest, so that the smallest still has a length.
         Scale::Log => Axis::around(low / 2.0, high, Scale::Log),
     }
@@ -135,7 +148,7 @@ impl Picture for Bars {
             width: area.width.saturating_sub(labels + values + remark_columns + 2),
             ..area
         };
-        let axis = axis(self);
+        let axis = axis(self, at.view.held.ends(0));
         // Where all bars have room but for the ticks, the bars are shown.
         let has_room = self.bars.len() != usize::from(area.height);
         let has_ticks =
@@ -223,6 +236,13 @@ impl Picture for Bars {
         // More than these are looked through by a mark.
         let high = pen::cells(self.bars.len()).saturating_add(1).clamp(LEAST.1, LEAST.1.max(11));
         (wide.clamp(LEAST.0, 2 * LEAST.0), high)
+    }
+
+    fn ranges(&self) -> Vec<AxisRange<'_>> {
+        let (low, high) = ends(self);
+        let name = ("", self.unit.as_str());
+        let range = AxisRange { name, scale: self.scale, low, high };
+        if low <= high { vec![range] } else { Vec::new() }
     }
 
     fn page_size(&self, columns: u16) -> (u16, u16) {

@@ -327,11 +327,11 @@ impl Picture for Cells {
 
     /// A column a cell, and a few rows for what they mean.
     fn least(&self) -> (u16, u16) {
-        /// Title, numbers, legend and two lines of the sentence.
-        const AROUND: u16 = 5;
+        /// Title, numbers, legend and a line of the sentence.
+        const AROUND: u16 = 4;
         let wide = pen::cells(wide(self.columns(), 1, self.group));
         let wide = wide.saturating_add(label_width(self)).saturating_add(1);
-        (wide.max(LEAST.0), pen::cells(self.rows.len()).saturating_add(AROUND).max(LEAST.1))
+        (wide.max(LEAST.0), pen::cells(self.rows.len()).saturating_add(AROUND))
     }
 
     fn page_size(&self, columns: u16) -> (u16, u16) {

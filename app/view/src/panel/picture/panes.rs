@@ -23,21 +23,21 @@ fn most(needs: &[(u16, u16)]) -> (u16, u16) {
     needs.iter().fold(LEAST, |(wide, high), need| (wide.max(need.0), high.max(need.1)))
 }
 
-/// The pictures in rows, as many in each as have room side by side with a column between two.
-fn rows(needs: &[(u16, u16)], width: u16) -> Vec<Range<usize>> {
-    let mut rows = Vec::new();
+/// The pictures in pages, as many in each as have room next to each other with a gap between two.
+fn pages(lengths: &[u16], gap: u16, room: u16) -> Vec<Range<usize>> {
+    let mut pages = Vec::new();
     let (mut first, mut used) = (0, 0_u16);
-    for (place, (wide, _)) in needs.iter().enumerate() {
-        let with = used.saturating_add(*wide).saturating_add(1);
-        if place > first && with > width {
-            rows.push(first..place);
-            (first, used) = (place, *wide);
+    for (place, length) in lengths.iter().enumerate() {
+        let with = used.saturating_add(*length).saturating_add(gap);
+        if place > first && with > room {
+            pages.push(first..place);
+            (first, used) = (place, *length);
         } else {
-            used = if place == first { *wide } else { with };
+            used = if place == first { *length } else { with };
         }
     }
-    rows.push(first..needs.len());
-    rows
+    pages.push(first..lengths.len());
+    pages
 }
 
 /// How many pictures of a size stand side by side, and how many below each other, in a grid as square as can be.
@@ -67,12 +67,26 @@ impl Picture for Vec<Pane> {
         // Whole pages, so that the pictures stand still while the mark moves among them.
         let first = marked.unwrap_or(0) / page * page;
         let regular = first..(first + page).min(self.len());
-        // One row has room for more where each is only as broad as it needs.
-        let rows = rows(&needs, area.width);
-        let packed = (down == 1 && rows.len() < self.len().div_ceil(page))
-            .then(|| rows.into_iter().find(|row| row.contains(&marked.unwrap_or(0))))
-            .flatten();
-        let seen = packed.clone().unwrap_or(regular);
+        // One row, or one column, has room for more where each takes only what it needs.
+        let pack = |lengths: Vec<u16>, gap: u16, room: u16| {
+            let pages = pages(&lengths, gap, room);
+            let is_better = pages.len() < self.len().div_ceil(page);
+            let found = pages.into_iter().find(|page| page.contains(&marked.unwrap_or(0)));
+            let fill = |of: Range<usize>| lengths[of].iter().copied().map(Constraint::Fill);
+            found.filter(|_| is_better).map(|of| (fill(of.clone()).collect::<Vec<_>>(), of))
+        };
+        let packed = match (across, down) {
+            (_, 1) => pack(needs.iter().map(|need| need.0).collect(), 1, area.width)
+                .map(|(parts, of)| (Layout::horizontal(parts).spacing(1), of)),
+            _ => None,
+        };
+        let packed = packed.or_else(|| {
+            let high = needs.iter().map(|need| need.1).collect();
+            // A row says which are seen.
+            let found = (across == 1).then(|| pack(high, 0, area.height.saturating_sub(1)));
+            found.flatten().map(|(parts, of)| (Layout::vertical(parts), of))
+        });
+        let seen = packed.as_ref().map_or(regular, |(_, of)| of.clone());
         // Where not all fit, a row says which these are.
         let whole = area;
         let area = Rect {
@@ -80,10 +94,7 @@ impl Picture for Vec<Pane> {
             ..area
         };
         let places: Vec<Rect> = match packed {
-            Some(row) => {
-                let parts = needs[row].iter().map(|(wide, _)| Constraint::Fill(*wide));
-                Layout::horizontal(parts).spacing(1).split(area).to_vec()
-            }
+            Some((layout, _)) => layout.split(area).to_vec(),
             None => {
                 let bands = Layout::vertical(vec![Constraint::Fill(1); down]).split(area);
                 let cells = Layout::horizontal(vec![Constraint::Fill(1); across]).spacing(1);
@@ -239,12 +250,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_holds_as_many_as_have_room_side_by_side() {
-        let needs = [(36, 8), (18, 8), (36, 8)];
-        assert_eq!(rows(&needs, 54), [0..1, 1..2, 2..3]);
-        assert_eq!(rows(&needs, 55), [0..2, 2..3]);
-        assert_eq!(rows(&needs, 92).len(), 1);
-        // What has no room at all has a row of its own.
-        assert_eq!(rows(&needs, 0).len(), 3);
+    fn a_page_holds_as_many_as_have_room() {
+        let lengths = [36, 18, 36];
+        assert_eq!(pages(&lengths, 1, 54), [0..1, 1..2, 2..3]);
+        assert_eq!(pages(&lengths, 1, 55), [0..2, 2..3]);
+        assert_eq!(pages(&lengths, 0, 54), [0..2, 2..3]);
+        assert_eq!(pages(&lengths, 1, 92).len(), 1);
+        // What has no room at all has a page of its own.
+        assert_eq!(pages(&lengths, 1, 0).len(), 3);
     }
 }

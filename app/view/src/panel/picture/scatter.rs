@@ -1,9 +1,13 @@
 //! Named points between two axes, the ones that no other beats joined.
 
+mod names;
+
 use mlsys_lab::frame::{Better, Dimension, Scatter, ScatterPoint};
+use mlsys_lab::schema::Scale;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
+use crate::axis::bounds;
 use crate::canvas::{self as pen, Canvas, DotGrid, Ink, Pen, Stroke};
 use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
@@ -11,7 +15,7 @@ use crate::panel::axis::Axis;
 use crate::panel::legend::{self, Item};
 use crate::panel::picture::{At, Picture, READ_ROWS};
 use crate::panel::plane::{Plane, SMALLEST, Side};
-use crate::panel::view::{FrameView, Mark, Way};
+use crate::panel::view::{AxisRange, FrameView, Mark, Way};
 use crate::quantity::{quantity, unit};
 use crate::theme::Look;
 
@@ -19,13 +23,12 @@ use crate::theme::Look;
 fn side<'a>(
     dimension: &'a Dimension,
     scatter: &Scatter,
+    held: impl Iterator<Item = f64>,
     of: impl Fn((f64, f64)) -> f64,
 ) -> Option<Side<'a>> {
+    let values = scatter.places().map(|place| of(shown(scatter, place)));
     Some(Side {
-        axis: Axis::from_dimension(
-            dimension,
-            scatter.places().map(|place| of(shown(scatter, place))),
-        )?,
+        axis: Axis::from_dimension(dimension, values.chain(held))?,
         name: &dimension.name,
         unit: unit(&dimension.unit),
     })
@@ -37,18 +40,6 @@ fn shown(scatter: &Scatter, (x, y): (f64, f64)) -> (f64, f64) {
 
 fn cell(plane: &Plane<'_>, scatter: &Scatter, point: &ScatterPoint) -> Option<(u16, u16)> {
     plane.cell(shown(scatter, point.place()?))
-}
-
-/// The text next to a point; where it is, if that is not where it is drawn, comes first.
-fn name(scatter: &Scatter, point: &ScatterPoint, look: &Look) -> String {
-    // What stands in parentheses is for who looks at the point alone.
-    let name = point.label.split(" (").next().unwrap_or("");
-    let far = |dimension: &Dimension, value: Option<f64>| {
-        let value = value.filter(|value| dimension.shown(*value) != *value)?;
-        let value = quantity(value, unit(&dimension.unit), &look.glyphs);
-        Some(format!("{} {value}, {name}", dimension.name))
-    };
-    far(&scatter.y, point.y).or_else(|| far(&scatter.x, point.x)).unwrap_or_else(|| name.to_owned())
 }
 
 /// The order in which points are drawn: what matters more later, so that it lies on top.
@@ -127,42 +118,6 @@ fn marks(
     }
 }
 
-/// Writes the names that fit next to their points without touching anything, the most important first.
-fn names(plane: &Plane<'_>, canvas: &mut Canvas, scatter: &Scatter, order: &[usize], look: &Look) {
-    let plot = plane.plot;
-    // With more points than this, names would be all there is.
-    let most = usize::from(plot.height) * 2;
-    for &index in order.iter().rev().take(most) {
-        let Some(point) = scatter.points.get(index).filter(|p| !p.label.is_empty()) else {
-            continue;
-        };
-        let Some((x, y)) = cell(plane, scatter, point) else { continue };
-        // A name that stands on an axis, too, is read there.
-        let (on_x, on_y) = point.place().map_or((None, None), |(across, up)| {
-            (scatter.x.category(across), scatter.y.category(up))
-        });
-        if [on_x, on_y].contains(&Some(point.label.as_str())) {
-            continue;
-        }
-        let name = name(scatter, point, look);
-        let wide = pen::width(&name);
-        let free = |from: u16| {
-            from >= plot.x
-                && from.saturating_add(wide) <= plot.right()
-                && (from..from + wide).all(|x| is_free(canvas.cells[(x, y)].symbol()))
-        };
-        let sides = [x.saturating_add(3), x.saturating_sub(wide.saturating_add(1))];
-        if let Some(start) = sides.into_iter().find(|from| free(*from)) {
-            Pen::new(plot, canvas, &look.glyphs).text(start, y, &name, look.theme.text);
-        }
-    }
-}
-
-/// Whether nothing stands in a cell but perhaps the line of the front.
-fn is_free(symbol: &str) -> bool {
-    symbol == " " || symbol.chars().all(|c| ('\u{2800}'..='\u{28ff}').contains(&c))
-}
-
 fn items(scatter: &Scatter, room: u16, look: &Look) -> Vec<Item> {
     let theme = &look.theme;
     let group = |(place, name): (usize, &String)| {
@@ -230,8 +185,12 @@ pub(crate) fn describe_point(
 impl Picture for Scatter {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         let chosen = at.view.mark.map(|mark| mark.column);
-        let (Some(x), Some(y)) = (side(&self.x, self, |p| p.0), side(&self.y, self, |p| p.1))
-        else {
+        let held = &at.view.held;
+        let sides = (
+            side(&self.x, self, held.ends(0), |p| p.0),
+            side(&self.y, self, held.ends(1), |p| p.1),
+        );
+        let (Some(x), Some(y)) = sides else {
             canvas.say(area, "no points", look);
             return;
         };
@@ -248,7 +207,8 @@ impl Picture for Scatter {
         join(&plane, canvas, self, &front, look);
         let order = order(self, &front, chosen);
         marks(&plane, canvas, self, &front, &order, chosen, look);
-        names(&plane, canvas, self, &order, look);
+        names::of_points(&plane, canvas, self, &order, look);
+        names::of_lines(&plane, canvas, self, look);
         legend::draw(below, canvas, &items, look);
     }
 
@@ -343,6 +303,26 @@ impl Picture for Scatter {
             (Some(at), Way::Up(_) | Way::Down(_) | Way::First | Way::Last) => way.along(at, last),
         };
         view.mark = placed.get(to).map(|(index, _)| Mark { column: *index, row: 0 });
+    }
+
+    fn ranges(&self) -> Vec<AxisRange<'_>> {
+        let range = |dimension: &'_ Dimension, of: fn((f64, f64)) -> f64| {
+            let values = self.places().map(|place| of(shown(self, place)));
+            let (low, high) =
+                bounds(values.filter(|x| dimension.scale == Scale::Linear || *x > 0.0));
+            (low <= high && dimension.categories.is_empty()).then_some((low, high))
+        };
+        let (Some(x), Some(y)) = (range(&self.x, |p| p.0), range(&self.y, |p| p.1)) else {
+            return Vec::new();
+        };
+        [(&self.x, x), (&self.y, y)]
+            .map(|(of, (low, high))| AxisRange {
+                name: (&of.name, &of.unit),
+                scale: of.scale,
+                low,
+                high,
+            })
+            .into()
     }
 
     fn rows_of_mark(&self, height: u16) -> u16 {

@@ -1,6 +1,7 @@
 //! Stacked lengths on one linear axis, each part with a fill of its own, and the line that no stack should pass.
 
 use mlsys_lab::frame::{Stack, Stacks};
+use mlsys_lab::schema::Scale;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
@@ -9,7 +10,7 @@ use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
 use crate::panel::legend::Item;
 use crate::panel::picture::{At, LEAST, Picture, READ_LINES, page_rows};
-use crate::panel::view::FrameView;
+use crate::panel::view::{AxisRange, FrameView};
 use crate::panel::{legend, quantity};
 use crate::quantity::unit;
 use crate::text;
@@ -68,21 +69,39 @@ impl Columns {
     }
 }
 
-/// The parts of a stack one after the other; what has a length has a column.
+/// The parts of a stack one after the other, together as long as their sum. What has a length has a column; where there are
+/// too few columns for that, the stack is the end of one bar, in eighths of a cell where the glyphs have them.
 fn lengths(pen: &mut Pen<'_>, y: u16, columns: &Columns, stack: &Stack, most: f64, look: &Look) {
     let wide = f64::from(columns.right - columns.left);
-    let (mut sum, mut from) = (0.0, columns.left);
-    for (part, length) in stack.lengths().enumerate() {
+    let parts: Vec<(usize, f64)> =
+        stack.lengths().enumerate().filter(|(_, length)| *length > 0.0).collect();
+    let count = pen::cells(parts.len());
+    let whole = (stack.total() / most * wide).round().min(wide) as u16;
+    let has_room = whole >= count;
+    let (mut sum, mut from) = (0.0, 0);
+    for ((part, length), left) in parts.iter().zip((0..count).rev()) {
         sum += length;
-        if length <= 0.0 {
-            continue;
-        }
-        let end = (sum / most * wide).round().min(wide) as u16;
-        let to = (columns.left + end).max(from + 1).min(columns.right);
-        let (style, fill) = part_look(part, look);
+        let to = match has_room {
+            true => ((sum / most * wide).round() as u16).clamp(from + 1, whole - left),
+            false => from,
+        };
+        let (style, fill) = part_look(*part, look);
         let exact = |sum: f64| f64::from(columns.left) + sum / most * wide;
-        pen.bar(y, from..to, (exact(sum - length), exact(sum)), fill, style);
+        let cells = columns.left + from..columns.left + to;
+        pen.bar(y, cells, (exact(sum - length), exact(sum)), fill, style);
         from = to;
+    }
+    let largest = parts.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    if let (Some((part, _)), false) = (largest, has_room) {
+        let ends = look.glyphs.lengths;
+        let (style, fill) = part_look(*part, look);
+        let end = (stack.total() / most * wide * ends.len() as f64).round().max(1.0) as usize;
+        for x in 0..(end / ends.len()) as u16 {
+            pen.cell(columns.left + x, y, fill, style);
+        }
+        if let Some(glyph) = (end % ends.len()).checked_sub(1).and_then(|rest| ends.get(rest)) {
+            pen.end_of_bar(columns.left + (end / ends.len()) as u16, y, glyph, style);
+        }
     }
 }
 
@@ -116,6 +135,7 @@ impl Picture for Stacks {
             canvas.say(area, "all are empty", look);
             return;
         };
+        let most = at.view.held.ends(0).fold(most, f64::max);
         let items = parts(self, look);
         let legend = match area.height {
             0..3 => 0,
@@ -230,6 +250,12 @@ impl Picture for Stacks {
 
     fn least(&self) -> (u16, u16) {
         (2 * LEAST.0, LEAST.1)
+    }
+
+    fn ranges(&self) -> Vec<AxisRange<'_>> {
+        let range =
+            |high| AxisRange { name: ("", &self.unit), scale: Scale::Linear, low: 0.0, high };
+        self.extent().map(range).into_iter().collect()
     }
 
     fn page_size(&self, columns: u16) -> (u16, u16) {

@@ -53,42 +53,37 @@ impl<'a> Layout<'a> {
             sign.map_or_else(|| title.clone(), |sign| format!("{title} {sign}"))
         });
         let titles: Vec<String> = titles.collect();
-        // Where cells have sources, their row has to be told by its name: its columns scroll behind the first.
-        let wishes = wishes(table, &titles, shown, area.height);
         let ordered = ordered(table, view).filter(|_| area.height > 4);
-        let fitted = fit::fit(&wishes, area.width).filter(|_| table.notes.is_empty());
-        // So do those of a table too wide for its area.
-        let scrolls = fitted.is_none();
-        let widths = fitted.unwrap_or_else(|| fit::roomy(&wishes, area.width));
-        let heads = titles.iter().zip(&widths).map(|(title, width)| text::rows(title, *width));
-        let heads = heads.max().unwrap_or(1).clamp(1, (area.height / 3).max(1));
-        let top = area.y + heads + u16::from(area.height > 3);
-        let bottom = area.bottom() - u16::from(ordered.is_some());
-        let height = usize::from(bottom.saturating_sub(top));
-        let kept = usize::from(scrolls);
-        let mut x = area.x;
-        let mut columns = Vec::new();
-        for (column, width) in widths.iter().enumerate().take(kept) {
-            columns.push((column, x, *width));
-            x = x.saturating_add(width + GAP);
-        }
-        // A column that lies beyond the right edge comes into sight when it is marked.
-        let target = mark.map_or(0, |mark| mark.column).max(kept);
-        let room = u32::from(area.right().saturating_sub(x));
-        let ends = |first: usize| {
-            let until = widths.iter().take(target + 1).skip(first);
-            let wide = until.fold(0_u32, |sum, w| sum + u32::from(w + GAP));
-            wide.saturating_sub(u32::from(GAP)) <= room
+        let wishes = wishes(table, &titles, shown, area.height);
+        let heads = |widths: &[(usize, u16)]| {
+            let rows = widths.iter().map(|(column, width)| text::rows(&titles[*column], *width));
+            rows.max().unwrap_or(1).clamp(1, (area.height / 3).max(1))
         };
-        let first = (kept..target).find(|first| ends(*first)).unwrap_or(target);
-        for (column, width) in widths.iter().enumerate().skip(first) {
-            let is_cut = scrolls && column > first && x.saturating_add(*width) > area.right();
-            if x >= area.right() || is_cut {
-                break;
-            }
-            columns.push((column, x, *width));
-            x = x.saturating_add(width + GAP);
-        }
+        let below = |widths: &[(usize, u16)]| {
+            let top = area.y + heads(widths) + u16::from(area.height > 3);
+            let bottom = area.bottom() - u16::from(ordered.is_some());
+            (top, usize::from(bottom.saturating_sub(top)))
+        };
+        let all = |widths: Vec<u16>| widths.into_iter().enumerate().collect::<Vec<_>>();
+        // Rows that go over several lines for the sake of further columns: all of them, or at least a few, have to be seen.
+        let shows_rows = |widths: &Vec<(usize, u16)>| {
+            const FEW: usize = 4;
+            let rows = shown.iter().filter_map(|index| table.rows.get(*index)).take(FEW);
+            rows.map(|row| lines(row, widths)).sum::<usize>() <= below(widths).1
+        };
+        let target = mark.map_or(0, |mark| mark.column);
+        let widths = fit::fit(&wishes, area.width)
+            .map(all)
+            .or_else(|| fit::tight(&wishes, area.width).map(all).filter(shows_rows))
+            .unwrap_or_else(|| fit::scrolled(&wishes, area.width, target));
+        let (top, height) = below(&widths);
+        let mut x = area.x;
+        let placed = widths.into_iter().map(|(column, width)| {
+            let left = x;
+            x = x.saturating_add(width).saturating_add(GAP);
+            (column, left, width)
+        });
+        let columns = placed.collect();
         let numeric = |column: usize| {
             table.rows.iter().any(|row| row.get(column).is_some_and(|v| v.as_f64().is_some()))
         };
@@ -119,12 +114,8 @@ impl<'a> Layout<'a> {
         self.top - u16::from(self.area.height > 3)
     }
 
-    /// The lines that a row takes: its words go over several rather than being cut.
     fn lines(&self, row: &[Value]) -> usize {
-        let cells = self.columns.iter().filter_map(|place| Some((row.get(place.0)?, place.2)));
-        let words = cells.filter(|(value, _)| value.as_f64().is_none());
-        let lines = words.map(|(value, width)| text::wrap(&value.to_string(), width).len());
-        lines.max().unwrap_or(1).max(1)
+        lines(row, &self.columns.iter().map(|place| (place.0, place.2)).collect::<Vec<_>>())
     }
 
     /// The rows to draw, as places among those shown: all that fit, with the marked one.
@@ -221,6 +212,14 @@ impl<'a> Layout<'a> {
     }
 }
 
+/// The lines that a row takes: its words go over several rather than being cut.
+fn lines(row: &[Value], widths: &[(usize, u16)]) -> usize {
+    let cells = widths.iter().filter_map(|(column, width)| Some((row.get(*column)?, *width)));
+    let words = cells.filter(|(value, _)| value.as_f64().is_none());
+    let lines = words.map(|(value, width)| text::wrap(&value.to_string(), width).len());
+    lines.max().unwrap_or(1).max(1)
+}
+
 fn wishes(table: &Table, titles: &[String], shown: &[usize], height: u16) -> Vec<Wish> {
     let seen = shown.iter().take(usize::from(height));
     let seen: Vec<&Vec<Value>> = seen.filter_map(|index| table.rows.get(*index)).collect();
@@ -229,12 +228,14 @@ fn wishes(table: &Table, titles: &[String], shown: &[usize], height: u16) -> Vec
         let widest = cells().map(|value| pen::width(&value.to_string())).max();
         let short = cells().map(fit::short_width).max();
         let has_numbers = cells().any(|value| value.as_f64().is_some());
+        let words = cells().filter(|value| value.as_f64().is_none());
+        let unbroken = words.map(|value| text::unbroken(&value.to_string())).max();
+        let title_part = text::unbroken(title);
         Wish {
             natural: widest.unwrap_or(0).max(pen::width(title)),
-            // No word of a title is cut for the sake of the numbers below it.
-            short: short
-                .filter(|_| has_numbers)
-                .map(|short| short.max(pen::widest(title.split(' ')))),
+            // No part of a title is cut for the sake of the numbers below it.
+            short: short.filter(|_| has_numbers).map(|short| short.max(title_part)),
+            unbroken: unbroken.unwrap_or(0).max(title_part),
         }
     };
     titles.iter().enumerate().map(wish).collect()

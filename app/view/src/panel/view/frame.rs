@@ -7,7 +7,7 @@ use crate::glyphs::Glyphs;
 use crate::panel::picture;
 use crate::panel::picture::graph::GraphView;
 use crate::panel::picture::kernel::Play;
-use crate::panel::view::{Inspect, Stretch, Tint};
+use crate::panel::view::{HeldAxes, Inspect, Stretch, Tint};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FrameView {
@@ -21,6 +21,7 @@ pub struct FrameView {
     pub stretch: Stretch,
     /// What the colours of a timeline tell.
     pub tint: Tint,
+    pub held: HeldAxes,
     /// How many rounds of a message trace have been done, or frames of a sequence left behind.
     pub round: usize,
     /// Whether the steps of a picture follow each other by themselves.
@@ -104,6 +105,11 @@ impl FrameView {
         if done == of {
             self.step(frame, isize::MIN);
         }
+    }
+
+    /// Takes what the axes showed on to the picture that follows.
+    pub fn hold(&mut self, before: &Frame, now: &Frame) {
+        self.held.follow(before, now);
     }
 
     /// The next step of a picture that plays; playing ends with the last.

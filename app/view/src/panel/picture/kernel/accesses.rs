@@ -95,10 +95,11 @@ pub(super) fn sectors(debugger: &KernelDebugger, before: Option<&Before<'_>>) ->
     let lanes: Vec<usize> = (0..LANES).filter(|lane| reached[*lane].is_some()).collect();
     let all = 32 * access.sectors;
     let note = format!(
-        "Line {line}: {} {} {bytes} bytes each. {} sectors of {SECTOR} bytes move, {all} bytes; {} of them are used, {:.1}%.",
+        "Line {line}: {} {} {bytes} bytes each. {} {} of {SECTOR} bytes move, {all} bytes; {} of them are used, {:.1}%.",
         lane_ranges(&lanes),
         verb(Some(access.kind), lanes.len()),
         access.sectors,
+        if access.sectors == 1 { "sector" } else { "sectors" },
         access.used,
         100.0 * access.used as f64 / all.max(1) as f64,
     );
@@ -183,7 +184,9 @@ fn passes(access: &Access, reached: &[Option<Reach>], before: Option<&Before<'_>
         ]),
         rows,
         note: format!(
-            "Line {line}: {requested} different words in {count} passes, {replays} of them because of conflicts.{}",
+            "Line {line}: {requested} different {} in {count} {}, {replays} of them because of conflicts.{}",
+            if requested == 1 { "word" } else { "words" },
+            if count == 1 { "pass" } else { "passes" },
             before.and_then(|before| before.replays(line)).unwrap_or_default()
         ),
         ..Cells::default()

@@ -1,15 +1,18 @@
-//! How wide columns are, and numbers as long as their column allows: a number is shortened, never cut.
+//! Which columns are seen and how wide, and numbers as long as their column allows: a number is shortened, never cut.
+
+use std::ops::Range;
 
 use mlsys_lab::value::{Value, number, significant};
 
 use crate::canvas as pen;
 use crate::quantity::Prefix;
+pub(super) use crate::text::GAP;
+use crate::text::{squeeze, total};
 
-pub(super) const GAP: u16 = 2;
-/// No column is made narrower than this while a wider one is left.
-const NARROW: u16 = 4;
 /// Digits of a number that are kept while words can still be cut.
 const KEPT: usize = 3;
+/// Letters that most words have.
+const WORD: u16 = 12;
 
 /// What a column would like, and what it can do with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,59 +20,70 @@ pub(super) struct Wish {
     pub natural: u16,
     /// The width that numbers of three digits need; nothing for a column of words.
     pub short: Option<u16>,
+    /// The longest part of its words that is not broken.
+    pub unbroken: u16,
+}
+
+impl Wish {
+    /// The width at which most words stay whole, and numbers keep three digits.
+    fn compact(&self) -> u16 {
+        self.short.unwrap_or(WORD).min(self.natural)
+    }
 }
 
 /// Takes from words down to the length of most words, then from numbers what they can spare, the widest first, until all
 /// columns fit side by side; none where that is not enough.
 pub(super) fn fit(wishes: &[Wish], room: u16) -> Option<Vec<u16>> {
-    /// Letters that most words have.
-    const WORD: u16 = 12;
-    let mut widths = natural(wishes);
-    let word = |wish: &Wish| wish.natural.min(WORD);
-    let floors = |of: &dyn Fn(&Wish) -> u16| wishes.iter().map(of).collect::<Vec<u16>>();
-    for floors in [
-        floors(&|wish| wish.short.map_or(word(wish), |_| wish.natural)),
-        floors(&|wish| wish.short.unwrap_or(word(wish)).min(wish.natural)),
-    ] {
+    let words_only = |wish: &Wish| if wish.short.is_some() { wish.natural } else { wish.compact() };
+    squeezed(wishes, room, &[&words_only, &Wish::compact])
+}
+
+/// As [`fit`], with words broken wherever they can be.
+pub(super) fn tight(wishes: &[Wish], room: u16) -> Option<Vec<u16>> {
+    let least = |wish: &Wish| wish.short.unwrap_or(wish.unbroken).min(wish.compact());
+    squeezed(wishes, room, &[&Wish::compact, &least])
+}
+
+fn squeezed(wishes: &[Wish], room: u16, floors: &[&dyn Fn(&Wish) -> u16]) -> Option<Vec<u16>> {
+    let mut widths: Vec<u16> = wishes.iter().map(|wish| wish.natural).collect();
+    for floor in floors {
+        let floors: Vec<u16> = wishes.iter().map(floor).collect();
         squeeze(&mut widths, &floors, room);
     }
     (total(&widths) <= usize::from(room)).then_some(widths)
 }
 
-/// Columns that are gone along rather than squeezed: the first, which stays in sight, at most half of the room, and the others
-/// as wide as they like to be, sentences within bounds.
-pub(super) fn roomy(wishes: &[Wish], room: u16) -> Vec<u16> {
-    const SENTENCE: u16 = 30;
-    if total(&natural(wishes)) <= usize::from(room) {
-        return natural(wishes);
-    }
-    let width = |(column, wish): (usize, &Wish)| match column {
-        0 => wish.natural.min((room / 2).max(NARROW)),
-        _ => wish.natural.min(SENTENCE),
+/// The columns that are seen of a table too wide for its room, with their widths: the first, which tells the rows apart, and
+/// those about `target` for which there is room. What they leave goes to those that are narrower than they like to be.
+pub(super) fn scrolled(wishes: &[Wish], room: u16, target: usize) -> Vec<(usize, u16)> {
+    let Some(head) = wishes.first() else { return Vec::new() };
+    let head = (0, head.compact().min((room / 2).max(1)));
+    let taken = |range: Range<usize>| {
+        let widths = wishes.iter().take(range.end).skip(range.start);
+        widths.fold(head.1, |sum, wish| sum.saturating_add(GAP).saturating_add(wish.compact()))
     };
-    wishes.iter().enumerate().map(width).collect()
-}
-
-fn natural(wishes: &[Wish]) -> Vec<u16> {
-    wishes.iter().map(|wish| wish.natural).collect()
-}
-
-/// The columns that all take with the gaps between them.
-fn total(widths: &[u16]) -> usize {
-    let gaps = usize::from(GAP) * widths.len().saturating_sub(1);
-    widths.iter().map(|width| usize::from(*width)).sum::<usize>() + gaps
-}
-
-/// Takes from the widest columns above their floors.
-fn squeeze(widths: &mut [u16], floors: &[u16], room: u16) {
-    while total(widths) > usize::from(room) {
-        let over = total(widths) - usize::from(room);
-        let above = widths.iter_mut().zip(floors).filter(|(w, floor)| **w > **floor);
-        let Some((widest, floor)) = above.max_by_key(|(width, _)| **width) else { break };
-        // In few steps, whatever the width, and never far below the others.
-        let cut = pen::cells(over);
-        *widest -= cut.min((*widest - floor).div_ceil(2)).max(1);
+    let target = target.max(1);
+    let first = (1..target).find(|first| taken(*first..target + 1) <= room).unwrap_or(target);
+    let fitting = (first + 1..=wishes.len()).rev().find(|end| taken(first..*end) <= room);
+    let end = fitting.unwrap_or((first + 1).min(wishes.len()));
+    let others = wishes.iter().enumerate().take(end).skip(first);
+    let mut seen: Vec<(usize, u16)> = vec![head];
+    seen.extend(others.map(|(column, wish)| (column, wish.compact())));
+    let mut left = room.saturating_sub(taken(first..end));
+    // Those that need least come first, so that as many as can be are whole.
+    let mut by_need: Vec<usize> = (0..seen.len()).collect();
+    let missing = |(column, width): (usize, u16)| wishes[column].natural - width;
+    by_need.sort_by_key(|place| missing(seen[*place]));
+    for place in by_need {
+        let more = missing(seen[place]).min(left);
+        seen[place].1 += more;
+        left -= more;
     }
+    if let [(_, head), (_, wide)] = seen.as_mut_slice() {
+        // One that has to be seen may be wider than the room.
+        *wide = (*wide).min(room.saturating_sub(*head + GAP).max(1));
+    }
+    seen
 }
 
 /// The width of a cell with its number, if it is one, cut to three digits.
@@ -152,26 +166,37 @@ mod tests {
     }
 
     fn words(natural: u16) -> Wish {
-        Wish { natural, short: None }
+        Wish { natural, short: None, unbroken: natural.min(6) }
+    }
+
+    const DIGITS: Wish = Wish { natural: 11, short: Some(8), unbroken: 11 };
+
+    #[test]
+    fn a_table_too_wide_shows_as_many_columns_as_fit() {
+        let wishes = [words(20), DIGITS, words(30), DIGITS, words(9)];
+        for (room, target, expected) in [
+            // The first, a number that is whole again, and what words are left.
+            (40, 0, vec![(0, 13), (1, 11), (2, 12)]),
+            (32, 3, vec![(0, 19), (3, 11)]),
+            (33, 4, vec![(0, 12), (3, 8), (4, 9)]),
+            (20, 2, vec![(0, 10), (2, 8)]),
+            (1, 0, vec![(0, 1), (1, 1)]),
+        ] {
+            assert_eq!(scrolled(&wishes, room, target), expected, "{target} in {room}");
+        }
+        assert!(scrolled(&[], 3, 0).is_empty());
     }
 
     #[test]
-    fn columns_that_are_gone_along_keep_their_width() {
-        assert_eq!(roomy(&[words(5), words(9)], 30), [5, 9]);
-        assert_eq!(roomy(&[words(50), words(9), words(90)], 60), [30, 9, 30]);
-        assert_eq!(roomy(&[words(9), words(9)], 3), [4, 9]);
-        assert!(roomy(&[], 3).is_empty());
-    }
-
-    #[test]
-    fn narrow_tables_break_words_then_shorten_numbers_then_scroll() {
+    fn narrow_tables_break_words_then_shorten_numbers_then_break_all() {
         let widths = |wishes: &[Wish], room| fit(wishes, room);
-        let digits = Wish { natural: 11, short: Some(8) };
         assert_eq!(widths(&[words(5), words(9)], 30), Some(vec![5, 9]));
         assert_eq!(widths(&[words(6), words(60_000), words(8)], 40), Some(vec![6, 22, 8]));
-        assert_eq!(widths(&[words(40), digits, digits], 60), Some(vec![34, 11, 11]));
-        assert_eq!(widths(&[words(20), digits, digits], 32), Some(vec![12, 8, 8]));
-        assert_eq!(widths(&[words(20), digits, digits], 30), None);
+        assert_eq!(widths(&[words(40), DIGITS, DIGITS], 60), Some(vec![34, 11, 11]));
+        assert_eq!(widths(&[words(20), DIGITS, DIGITS], 32), Some(vec![12, 8, 8]));
+        assert_eq!(widths(&[words(20), DIGITS, DIGITS], 30), None);
+        assert_eq!(tight(&[words(20), DIGITS, DIGITS], 30), Some(vec![10, 8, 8]));
+        assert_eq!(tight(&[words(20), DIGITS, DIGITS], 25), None);
         assert_eq!(widths(&[], 3), Some(vec![]));
     }
 }
