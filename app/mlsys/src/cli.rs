@@ -26,6 +26,9 @@ pub use lesson::{
 pub use limits::{AnswerLimits, GradeFile, ProcessLimits};
 pub use model::Model;
 
+/// The variable that names the learner.
+pub const LEARNER: &str = "MLSYS_LEARNER";
+
 /// An interactive workbench for learning machine-learning systems.
 #[derive(Debug, Parser)]
 #[command(name = "mlsys", version, infer_long_args = true, max_term_width = 100)]
@@ -40,6 +43,11 @@ pub struct Cli {
     /// Work on this course: a folder with a course.toml, or an archive that `mlsys course pack` wrote
     #[arg(long, global = true, env = "MLSYS_COURSE", value_name = "DIR|FILE")]
     pub course: Option<OsString>,
+    /// The learner's id: questions with numbers of the learner's own show those, and an export is a submission
+    ///
+    /// Without it questions show their printed numbers.
+    #[arg(long, global = true, env = LEARNER, value_name = "ID", hide_env_values = true)]
+    pub learner: Option<String>,
     /// Show lessons in this language where they are translated: fr, pt-BR
     #[arg(long, global = true, env = "MLSYS_LANG", value_name = "LANG")]
     pub lang: Option<String>,
@@ -294,13 +302,10 @@ pub struct Report {
 pub enum Progress {
     /// Show points and answers by lesson
     Show(Listing),
-    /// Write all answers to a file that `mlsys run --answers` grades; - is standard output
+    /// Write all answers to a file that `mlsys run --answers` grades, with --learner a submission; - is standard output
     Export {
         /// The file to write
         file: PathBuf,
-        /// Write a submission of the learner with this id, which `mlsys grade` grades
-        #[arg(long, value_name = "ID")]
-        learner: Option<mlsys_lesson::LearnerId>,
     },
     /// Take over the answers of such a file
     Import {

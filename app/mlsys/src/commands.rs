@@ -17,6 +17,7 @@ mod runs;
 
 use std::path::PathBuf;
 
+use mlsys_lesson::LearnerIdError;
 use mlsys_run::console::Console;
 use mlsys_run::devices::Devices;
 use mlsys_run::library::languages::Languages;
@@ -24,7 +25,7 @@ use mlsys_run::process::{Exit, Failure, Interrupt};
 use mlsys_run::sources::Store;
 use mlsys_run::storage::Paths;
 
-use crate::cli::{Cli, Command, Lesson};
+use crate::cli::{Cli, Command, LEARNER, Lesson};
 use crate::context::Context;
 use crate::grader;
 
@@ -38,6 +39,11 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
              `mlsys open`, `mlsys lesson preview` and the workbench",
         ));
     }
+    // A variable without a value names no learner.
+    let is_named = |id: &String| !id.is_empty() || std::env::var_os(LEARNER).is_none();
+    let learner = cli.learner.filter(is_named).map(|id| id.parse()).transpose();
+    let learner =
+        learner.map_err(|error: LearnerIdError| Failure::Usage(format!("--learner: {error}")))?;
     let mut context = Context {
         console,
         devices: Devices::default(),
@@ -48,6 +54,7 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         registry: mlsys_registry::built_in(),
         display: cli.display,
         course: cli.course.filter(|course| !course.is_empty()).map(PathBuf::from),
+        learner,
         languages: Languages::detect(cli.lang.as_deref(), &|name| std::env::var(name).ok()),
         reader: cli.reader,
         workers: cli.workers,

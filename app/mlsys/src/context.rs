@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use mlsys_lab::Registry;
-use mlsys_lesson::{CourseId, Progress};
+use mlsys_lesson::{CourseId, LearnerId, Progress, Sheet};
 use mlsys_run::console::Console;
 use mlsys_run::devices::Devices;
 use mlsys_run::library::Library;
@@ -27,6 +27,8 @@ pub struct Context<'a> {
     pub registry: &'static Registry,
     /// `--course`; without it the built-in course.
     pub course: Option<PathBuf>,
+    /// `--learner`: the learner that questions draw their numbers for, and the id of a submission.
+    pub learner: Option<LearnerId>,
     pub languages: Languages,
     /// `--workers`: processes that lend their devices to the workers of labs.
     pub workers: Option<String>,
@@ -45,11 +47,22 @@ impl Context<'_> {
         }
     }
 
+    /// The course, with the learner's numbers in its questions.
     pub fn library(&mut self) -> Result<Library, Failure> {
-        match self.course.clone() {
-            Some(path) => self.open_course(&path),
-            None => Ok(Library::built_in(self.built_in)),
-        }
+        let library = match self.course.clone() {
+            Some(path) => self.open_course(&path)?,
+            None => Library::built_in(self.built_in),
+        };
+        Ok(match &self.learner {
+            Some(learner) => library.for_learner(learner),
+            None => library,
+        })
+    }
+
+    /// What the learner's numbers depend on, if there is a learner.
+    pub fn sheet(&mut self) -> Result<Option<Sheet>, Failure> {
+        let Some(learner) = self.learner.clone() else { return Ok(None) };
+        Ok(Some(self.library()?.sheet(&learner)))
     }
 
     /// A course, the labs of which are known from now on.

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use mlsys_lab::Registry;
 use mlsys_lab::nearest::nearest;
 use mlsys_lesson::{
-    COURSE_FILE, Course, CourseFile, CourseFiles, CourseId, Diagnostic, Lesson, MAX_FILE_BYTES,
-    Outline, Parsed, ParsedCourse,
+    COURSE_FILE, Course, CourseFile, CourseFiles, CourseId, Diagnostic, LearnerId, Lesson,
+    MAX_FILE_BYTES, Outline, Parsed, ParsedCourse, Sheet,
 };
 
 use crate::archive;
@@ -31,6 +31,8 @@ pub struct Library {
     registry: &'static Registry,
     /// What is wrong with the course's own labs.
     wrong_labs: Vec<Diagnostic>,
+    /// The learner that its numbers are drawn for; none for the printed ones.
+    sheet: Option<Sheet>,
 }
 
 impl Library {
@@ -48,6 +50,7 @@ impl Library {
             files: BUILT_IN.iter().map(file).collect(),
             registry,
             wrong_labs: Vec::new(),
+            sheet: None,
         }
     }
 
@@ -59,7 +62,23 @@ impl Library {
         let (labs, wrong_labs) = labs::in_course(&files, built_in);
         let registry =
             if labs.is_empty() { built_in } else { Box::leak(Box::new(built_in.with(labs))) };
-        Ok(Self { place: Some(path.to_owned()), files, registry, wrong_labs })
+        Ok(Self { place: Some(path.to_owned()), files, registry, wrong_labs, sheet: None })
+    }
+
+    /// The course with a learner's numbers in its questions.
+    pub fn for_learner(self, learner: &LearnerId) -> Self {
+        let sheet = self.sheet(learner);
+        Self { sheet: Some(sheet), ..self }
+    }
+
+    /// What a learner's numbers depend on in this course.
+    pub fn sheet(&self, learner: &LearnerId) -> Sheet {
+        Sheet { salt: mlsys_lesson::salt(&self.files), learner: learner.clone() }
+    }
+
+    fn drawn(&self, parsed: Parsed) -> Parsed {
+        let Some(sheet) = &self.sheet else { return parsed };
+        Parsed { lesson: parsed.lesson.map(|lesson| lesson.drawn(sheet)), ..parsed }
     }
 
     /// Its folder or archive; none for the built-in course.
@@ -90,6 +109,8 @@ impl Library {
     pub fn parsed(&self) -> ParsedCourse {
         let mut parsed = mlsys_lesson::read_course(&self.files, self.registry);
         parsed.diagnostics.extend(self.wrong_labs.iter().cloned());
+        let lessons = std::mem::take(&mut parsed.lessons).into_iter();
+        parsed.lessons = lessons.map(|(path, parsed)| (path, self.drawn(parsed))).collect();
         parsed
     }
 
@@ -127,7 +148,7 @@ impl Library {
     ) -> Result<Outline, Failure> {
         if self.place.is_none()
             && !languages.translate_some(&self.files)
-            && let Some(outline) = Outline::of_sound(&self.files)
+            && let Some(outline) = Outline::of_sound(&self.files, self.sheet.as_ref())
         {
             return Ok(outline);
         }
@@ -160,6 +181,10 @@ impl Library {
 
     /// Reads a lesson that is named by its id or by the path of its file.
     pub fn read(&self, name: &str) -> Result<Parsed, Failure> {
+        self.read_printed(name).map(|parsed| self.drawn(parsed))
+    }
+
+    fn read_printed(&self, name: &str) -> Result<Parsed, Failure> {
         let read = |file: &CourseFile| mlsys_lesson::read(&file.name, &file.bytes, self.registry);
         if let Some(file) = self.files.get(&format!("{name}.md")) {
             let parsed = read(file);
@@ -343,8 +368,7 @@ mod tests {
         let count = parsed.lessons.len();
         let course = parsed.into_course().unwrap();
         assert_eq!(course.id, mlsys_lesson::CourseId::built_in());
-        assert_eq!(course.lessons().len(), count);
-        let outline = Outline::of_sound(library.files()).unwrap();
+        let outline = Outline::of_sound(library.files(), None).unwrap();
         assert_eq!((&*outline.modules, outline.lessons.len()), (course.modules(), count));
         for (listed, lesson) in outline.lessons.iter().zip(course.lessons()) {
             assert_eq!((&listed.front, listed.lesson().as_ref()), (&lesson.front, lesson));
@@ -355,6 +379,7 @@ mod tests {
             assert!(module.is_some(), "{}", lesson.front.id);
         }
     }
+
     #[test]
     fn every_built_in_translation_can_be_used() {
         let library = Library::built_in(mlsys_registry::built_in());

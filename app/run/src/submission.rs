@@ -7,8 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use mlsys_lesson::{
     Answers, AnswersError, Course, CourseId, GradeOutcome, Grader, GradingRules, KnownNames,
-    LearnerId, Lesson, LessonId, QuestionGrade, Received, Submission, Timestamp, grade_lesson,
-    question_text,
+    LearnerId, Lesson, LessonId, QuestionGrade, Received, Sheet, Submission, Timestamp,
+    grade_lesson, question_text,
 };
 use serde::{Deserialize, Serialize};
 
@@ -78,6 +78,8 @@ fn seal(unsealed: &Answers) -> Result<String, SubmissionError> {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct SubmissionJob {
     pub course: CourseId,
+    /// What learners' numbers depend on, together with their ids.
+    pub salt: String,
     pub rules: GradingRules,
     /// When the files came in, unless the learners' clocks are believed.
     pub received: Option<Timestamp>,
@@ -151,9 +153,11 @@ impl SubmissionJob {
             Some(at) => Received::At(at),
             None => Received::Exported(submission.at),
         };
+        let sheet = Sheet { salt: self.salt.clone(), learner: submission.learner.clone() };
         let mut lessons = Vec::new();
         for LessonJob { text, version, known, .. } in &self.lessons {
             let Some(lesson) = mlsys_lesson::parse("lesson.md", text).lesson else { continue };
+            let lesson = lesson.drawn(&sheet);
             let theirs = submission.versions.get(&lesson.front.id);
             let questions = if theirs.is_some_and(|theirs| theirs != version) {
                 let remark = || Some(OTHER_VERSION.to_owned());

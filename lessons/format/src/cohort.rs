@@ -1,5 +1,6 @@
 //! What many learners' exported progress comes to, lesson by lesson.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -7,9 +8,10 @@ use serde::Serialize;
 use crate::course::Course;
 use crate::env::LessonEnv;
 use crate::grade::{Answer, Grader, Verdict, quantity};
-use crate::model::{Formula, Lesson, Predict, PredictKind, Question, QuestionKind, Wrong};
+use crate::model::{Formula, Lesson, Predict, PredictKind, Question, QuestionKind, Sheet, Wrong};
 use crate::progress::Attempt;
 use crate::progress::answers::{Answers, Details};
+use crate::progress::submission::Submission;
 
 /// What a cohort did in a course.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -145,7 +147,7 @@ pub fn cohort(course: &Course, learners: &[(String, Answers)], grader: &dyn Grad
         .collect();
     let mut lessons = Vec::new();
     for lesson in course.lessons() {
-        let mut grading = Grading { lesson, grader, known: BTreeMap::new() };
+        let mut grading = Grading { grader, known: BTreeMap::new() };
         let id = &lesson.front.id;
         let mut points = Vec::new();
         let mut completed = 0;
@@ -159,13 +161,14 @@ pub fn cohort(course: &Course, learners: &[(String, Answers)], grader: &dyn Grad
             if details.is_none() && !answers.lessons.contains_key(id) {
                 continue;
             }
+            let own = own(lesson, course, answers);
             let mut earned = 0;
-            for (question, report) in lesson.questions().zip(&mut questions) {
+            for (question, report) in own.questions().zip(&mut questions) {
                 let hints = details.and_then(|details| details.hints.get(&question.id));
                 let hints = hints.copied().unwrap_or(0);
                 report.hints = report.hints.saturating_add(hints);
                 report.hinted += usize::from(hints > 0);
-                earned += grading.attempts(question, answers, report);
+                earned += grading.attempts(&own, question, answers, report);
             }
             if details.is_some_and(|details| details.completed) {
                 completed += 1;
@@ -213,6 +216,18 @@ pub fn cohort(course: &Course, learners: &[(String, Answers)], grader: &dyn Grad
     Cohort { course: course.id.to_string(), learners: learners.len(), lessons, names }
 }
 
+/// The lesson with the learner's numbers; a file that is no submission was answered with the printed ones.
+fn own<'l>(lesson: &'l Lesson, course: &Course, answers: &Answers) -> Cow<'l, Lesson> {
+    let is_varied = lesson.questions().any(|question| question.variants.is_some());
+    match answers.submission.as_ref().filter(|_| is_varied) {
+        Some(Submission { learner, .. }) => {
+            let (salt, learner) = (course.salt.clone(), learner.clone());
+            Cow::Owned(lesson.drawn(&Sheet { salt, learner }))
+        }
+        None => Cow::Borrowed(lesson),
+    }
+}
+
 fn prediction(
     lesson: &Lesson,
     predict: &Predict,
@@ -251,7 +266,6 @@ fn prediction(
 
 /// Grades each different answer once.
 struct Grading<'a> {
-    lesson: &'a Lesson,
     grader: &'a dyn Grader,
     known: BTreeMap<String, Graded>,
 }
@@ -267,11 +281,12 @@ impl Grading<'_> {
     /// Takes one learner's answers to a question into its report; the points they earned.
     fn attempts(
         &mut self,
+        lesson: &Lesson,
         question: &Question,
         answers: &Answers,
         report: &mut QuestionReport,
     ) -> u32 {
-        let id = &self.lesson.front.id;
+        let id = &lesson.front.id;
         let made = answers
             .details
             .get(id)
@@ -288,7 +303,7 @@ impl Grading<'_> {
         report.recorded += usize::from(question.kind.is_withheld());
         let mut earned = None;
         for (index, attempt) in attempts.iter().enumerate() {
-            let graded = self.grade(question, &attempt.given);
+            let graded = self.grade(lesson, question, &attempt.given);
             if graded.right.or(attempt.right).unwrap_or(false) {
                 report.right_first += usize::from(index == 0);
                 let points = match graded.right {
@@ -311,16 +326,19 @@ impl Grading<'_> {
         earned.unwrap_or(0)
     }
 
-    fn grade(&mut self, question: &Question, given: &Answer) -> Graded {
-        let key = format!("{} {given:?}", question.id);
+    fn grade(&mut self, lesson: &Lesson, question: &Question, given: &Answer) -> Graded {
+        let drawn = question.variants.as_ref().map(|variants| &variants.drawn);
+        let key = format!("{} {drawn:?} {given:?}", question.id);
         if let Some(graded) = self.known.get(&key) {
             return graded.clone();
         }
-        let env = LessonEnv::unrun(self.lesson);
-        let grade = self.grader.grade(self.lesson, question, given, &env);
+        let env = LessonEnv::unrun(lesson);
+        let grade = self.grader.grade(lesson, question, given, &env);
         let foreseen = grade.feedback.as_ref().and_then(|feedback| {
             let mut stated = stated_wrong(&question.kind).into_iter();
-            stated.find(|(_, say)| say == feedback)
+            let at = stated.position(|(_, say)| say == *feedback)?;
+            // As it is written, it is one mistake with all numbers.
+            stated_wrong(&question.written().kind).into_iter().nth(at)
         });
         let graded = Graded {
             right: match grade.verdict {
@@ -330,7 +348,7 @@ impl Grading<'_> {
                 // Where the right answer is known without a run, what is no answer is a wrong one.
                 Verdict::Malformed => {
                     let stated = question.stated_answer();
-                    let right = self.grader.grade(self.lesson, question, &stated, &env).verdict;
+                    let right = self.grader.grade(lesson, question, &stated, &env).verdict;
                     (right == Verdict::Right).then_some(false)
                 }
             },

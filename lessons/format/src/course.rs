@@ -30,6 +30,8 @@ pub struct Course {
     /// Under which licence it may be used.
     pub license: Option<String>,
     pub authors: Vec<String>,
+    /// What its learners' numbers depend on, together with their ids.
+    pub salt: String,
     pub grading: GradingRules,
     pub(crate) modules: Vec<Module>,
     pub(crate) lessons: Vec<Lesson>,
@@ -123,6 +125,13 @@ impl ParsedCourse {
     }
 }
 
+/// What a course's `course.toml` says that numbers depend on, together with the learner; empty where it says nothing.
+pub fn salt(files: &CourseFiles) -> String {
+    let file = files.get(COURSE_FILE);
+    let manifest = file.and_then(|file| manifest_draft(&file.name, &file.bytes).0);
+    manifest.map_or_else(String::new, |manifest| manifest.salt)
+}
+
 /// Reads a course and all its lessons.
 pub fn read_course(files: &CourseFiles, registry: &Registry) -> ParsedCourse {
     let Some(file) = files.get(COURSE_FILE) else {
@@ -163,9 +172,9 @@ pub fn read_course(files: &CourseFiles, registry: &Registry) -> ParsedCourse {
     }
     diagnostics.extend(between);
     let grading = grading_rules(&manifest, &modules, &lessons, &mut diagnostics);
-    let Manifest { id, title, about, license, authors, .. } = manifest;
-    let course =
-        Course { id, title, about, license, authors, grading, modules, lessons: Vec::new() };
+    let Manifest { id, title, about, license, authors, salt, .. } = manifest;
+    let lessons = Vec::new();
+    let course = Course { id, title, about, license, authors, salt, grading, modules, lessons };
     ParsedCourse { draft: is_sound.then_some(course), lessons: read, diagnostics }
 }
 

@@ -26,7 +26,7 @@ pub use check::{CheckOutcome, Subexpression};
 pub use cohort::{Cohort, LessonReport, PredictionReport, QuestionReport, Spread, cohort};
 pub use course::{
     COURSE_FILE, Course, CourseFile, CourseFiles, ListedLesson, Module, Outline, ParsedCourse,
-    between, read_course,
+    between, read_course, salt,
 };
 pub use diagnostic::{Code, Diagnostic, Located, Place, Severity, Source};
 pub use env::{DEVICE_FACTS, DeviceFacts, LessonEnv, label_of};
@@ -35,19 +35,19 @@ pub use grade::{
     PredictionError, ReadNumberError, Verdict, read_number,
 };
 pub use gradebook::{GradeOutcome, QuestionGrade, Received, grade_lesson};
-pub use lint::{spoilers, telling_lengths};
+pub use lint::{spoilers, telling_lengths, variants};
 pub use model::{
     Asked, Audience, Block, Bound, Check, CourseId, CourseIdError, Credit, DeviceName, Disclosure,
     Expected, Formula, FrontMatter, Goal, GradingRules, KernelTask, KernelTest, Knob, LabDirective,
-    LatePolicy, Lesson, LessonId, LessonIdError, Limit, ListedModule, ListedRules, Manifest, Match,
-    Notes, Outcome, PanelRef, Predict, PredictKind, Prose, Question, QuestionKind, QuestionType,
-    Setting, Side, Target, Term, Timestamp, TimestampError, Tolerance, Varied, Wrong, is_inside,
-    translated,
+    LatePolicy, LearnerId, LearnerIdError, Lesson, LessonId, LessonIdError, Limit, ListedModule,
+    ListedRules, Manifest, Match, Notes, Outcome, PanelRef, Predict, PredictKind, Prose, Question,
+    QuestionKind, QuestionType, Setting, Sheet, Side, Target, Term, Timestamp, TimestampError,
+    Tolerance, Variants, Varied, Wrong, is_inside, translated,
 };
 pub use parse::translation::read_translation;
 pub use parse::{FORMAT, MAX_DIRECTIVES, MAX_FILE_BYTES, Parsed, parse, parse_bytes, read};
 pub use progress::answers::{Answers, AnswersError, Details, PredictionMade};
-pub use progress::submission::{LearnerId, LearnerIdError, Submission, question_text};
+pub use progress::submission::{Submission, question_text};
 pub use progress::{
     Answered, Attempt, Event, LOG_VERSION, LessonProgress, Progress, Record, Replay, State, Summary,
 };

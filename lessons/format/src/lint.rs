@@ -1,8 +1,11 @@
-//! What makes a question easier than it is meant to be: an answer that is shown before it is asked for, and options that
-//! are told apart by their length.
+//! What makes a question easier than it is meant to be: an answer that is shown before it is asked for, options that are
+//! told apart by their length, and numbers drawn by learner that make a worse question than the printed ones.
 
+mod labs;
 mod length;
 mod spoiler;
+mod variants;
 
 pub use length::telling_lengths;
 pub use spoiler::spoilers;
+pub use variants::variants;

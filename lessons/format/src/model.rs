@@ -2,10 +2,12 @@
 
 mod answer;
 mod id;
+mod instance;
 mod kernel;
 mod lab;
 mod question;
 mod rules;
+mod vary;
 
 use std::collections::BTreeMap;
 
@@ -14,12 +16,17 @@ use mlsys_lab::schema::{Class, Label};
 use crate::diagnostic::{Located, Place, Source};
 
 pub use answer::{Formula, Tolerance, Wrong};
-pub use id::{CourseId, CourseIdError, LessonId, LessonIdError, is_inside, translated};
+pub use id::{
+    CourseId, CourseIdError, LearnerId, LearnerIdError, LessonId, LessonIdError, is_inside,
+    translated,
+};
 pub use kernel::{Audience, Bound, Expected, KernelTask, KernelTest, Limit, Side, Varied};
 pub use lab::{DeviceName, Disclosure, Goal, Knob, LabDirective, PanelRef, Setting};
-pub use question::{Asked, Match, Question, QuestionKind, QuestionType};
+pub use question::{Asked, Match, Question, QuestionKind, QuestionType, Variants};
 pub use rules::{Credit, GradingRules, LatePolicy, ListedRules, Timestamp, TimestampError};
+pub use vary::Sheet;
 
+pub(crate) use instance::Drawn;
 pub(crate) use lab::settings;
 
 /// A lesson: front matter, and prose and directives in file order.
@@ -30,6 +37,8 @@ pub struct Lesson {
     pub front: FrontMatter,
     /// What it says and asks.
     pub blocks: Vec<Block>,
+    /// The learner that its numbers are drawn for; none for the printed ones.
+    pub(crate) sheet: Option<Sheet>,
     /// Ids of directives that could not be read: names that begin with them are not unknown.
     pub(crate) unread: Vec<String>,
 }
@@ -273,6 +282,17 @@ impl Lesson {
         self.blocks.iter().filter_map(Block::as_check)
     }
 
+    /// The lesson with a learner's numbers.
+    pub fn drawn(&self, sheet: &Sheet) -> Self {
+        let mut lesson = Self { sheet: Some(sheet.clone()), ..self.clone() };
+        for question in lesson.blocks.iter_mut().filter_map(Block::as_question_mut) {
+            if let Some(variants) = &question.variants {
+                *question = variants.with(variants.draw(sheet, &self.front.id));
+            }
+        }
+        lesson
+    }
+
     /// The points of all its questions.
     pub fn points(&self) -> u32 {
         self.questions().map(|question| question.points).sum()
@@ -329,6 +349,10 @@ impl Block {
         if let Self::Question(question) = self { Some(question) } else { None }
     }
 
+    fn as_question_mut(&mut self) -> Option<&mut Question> {
+        if let Self::Question(question) = self { Some(question) } else { None }
+    }
+
     /// The check, if it is one.
     pub fn as_check(&self) -> Option<&Check> {
         if let Self::Check(check) = self { Some(check) } else { None }
@@ -348,6 +372,8 @@ pub struct Manifest {
     /// Under which licence it may be used.
     pub license: Option<String>,
     pub authors: Vec<String>,
+    /// What its learners' numbers depend on, together with their ids.
+    pub salt: String,
     pub grading: ListedRules,
     /// Its parts, in order.
     pub modules: Vec<ListedModule>,

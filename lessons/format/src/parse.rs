@@ -11,6 +11,7 @@ mod rules;
 mod split;
 pub(crate) mod translation;
 mod tree;
+mod vary;
 
 use mlsys_lab::Registry;
 use split::{Segment, source_of};
@@ -88,6 +89,7 @@ fn draft(file: &str, bytes: &[u8]) -> (Option<Lesson>, Vec<Diagnostic>) {
         }
     }
     let diagnostics = problems.into_diagnostics();
-    let lesson = Lesson { front: front.matter, blocks, unread: directives.into_unread(), source };
+    let unread = directives.into_unread();
+    let lesson = Lesson { front: front.matter, blocks, sheet: None, unread, source };
     (Some(lesson), diagnostics)
 }

@@ -31,6 +31,18 @@ pub fn self_test(lesson: &Lesson, env: &dyn Env, registry: &Registry) -> Vec<Dia
     test.found
 }
 
+/// The same for one question, which may have other numbers than the lesson's.
+pub(crate) fn self_test_of(
+    question: &Question,
+    lesson: &Lesson,
+    env: &dyn Env,
+    registry: &Registry,
+) -> Vec<Diagnostic> {
+    let mut test = SelfTest { source: &lesson.source, env, registry, found: Vec::new() };
+    test.question(question);
+    test.found
+}
+
 struct SelfTest<'a> {
     source: &'a Source,
     env: &'a dyn Env,

@@ -108,6 +108,7 @@ fn predict_texts(predict: &Predict) -> String {
 }
 
 fn question_texts(question: &Question) -> String {
+    let question = question.written();
     let (mut body, kind) = (String::new(), &question.kind);
     line(&mut body, "prompt", Some(&question.prompt));
     if let QuestionKind::Match { pairs, extra } = kind {

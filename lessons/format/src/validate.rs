@@ -13,11 +13,12 @@ use mlsys_lab::schema::{Attempts, Schema, Type};
 use mlsys_lab::value::Value;
 
 use crate::diagnostic::{Code, Diagnostic, Located, Place, Source, shortened};
-use crate::model::{Block, LabDirective, Lesson, Question, QuestionKind, Setting};
+use crate::model::{Block, LabDirective, Lesson, Question, QuestionKind, Setting, Varied};
 
 /// Everything in a lesson that does not fit the labs of a registry, in file order.
 pub fn validate(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {
-    let mut check = Validation { lesson, source: &lesson.source, registry, found: Vec::new() };
+    let source = &lesson.source;
+    let mut check = Validation { lesson, source, registry, drawn: &[], found: Vec::new() };
     for block in &lesson.blocks {
         match block {
             Block::Prose(_) | Block::Notes(_) => {}
@@ -30,7 +31,12 @@ pub fn validate(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {
                 all.for_each(|one| check.names(one, turned));
                 predict.lab.iter().for_each(|lab| check.revealed_by(lab));
             }
-            Block::Question(question) => check.question(question),
+            Block::Question(question) => {
+                let variants = question.variants.as_ref();
+                check.drawn = variants.map_or(&[], |variants| &variants.names);
+                check.question(question);
+                check.drawn = &[];
+            }
             Block::Check(assertion) => {
                 check.names(&assertion.assert, None);
                 check.class(assertion);
@@ -45,6 +51,8 @@ struct Validation<'a> {
     lesson: &'a Lesson,
     source: &'a Source,
     registry: &'a Registry,
+    /// The numbers that the question at hand draws.
+    drawn: &'a [Varied],
     found: Vec<Diagnostic>,
 }
 
@@ -92,17 +100,21 @@ impl<'a> Validation<'a> {
         }
     }
 
+    /// Expressions are read as they are written, so that errors have their columns; settings need the printed numbers.
     fn question(&mut self, question: &Question) {
-        match &question.kind {
-            QuestionKind::Numeric { answer, wrong, .. } => {
+        match (&question.written().kind, &question.kind) {
+            (QuestionKind::Numeric { answer, wrong, .. }, _) => {
                 self.names(answer, None);
                 wrong.iter().for_each(|wrong| self.names(&wrong.value, None));
             }
-            QuestionKind::List { answer, wrong, .. } => {
+            (QuestionKind::List { answer, wrong, .. }, _) => {
                 let wrong = wrong.iter().flat_map(|wrong| &wrong.value);
                 answer.iter().chain(wrong).for_each(|formula| self.names(formula, None));
             }
-            QuestionKind::Expression { lab, param, set, accept, .. } => {
+            (
+                QuestionKind::Expression { lab, param, accept, .. },
+                QuestionKind::Expression { set, .. },
+            ) => {
                 let Some(schema) = self.schema(lab) else { return };
                 if schema.is_live() {
                     let message = format!(
@@ -116,13 +128,8 @@ impl<'a> Validation<'a> {
                 self.answer_param(schema, param);
                 self.names(accept, Some(("answer", schema)));
             }
-            QuestionKind::Kernel(task) => self.kernel(task),
-            QuestionKind::Choice { .. }
-            | QuestionKind::Multiple { .. }
-            | QuestionKind::Match { .. }
-            | QuestionKind::Order { .. }
-            | QuestionKind::Text { .. }
-            | QuestionKind::Withheld(_) => {}
+            (_, QuestionKind::Kernel(task)) => self.kernel(task),
+            _ => {}
         }
     }
 

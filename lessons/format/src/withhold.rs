@@ -6,7 +6,9 @@ use mlsys_lab::value::toml_string;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Place, Source};
-use crate::model::{Asked, Block, CourseId, KernelTest, Lesson, LessonId, Question, Tolerance};
+use crate::model::{
+    Asked, Block, CourseId, KernelTest, Lesson, LessonId, Question, Tolerance, Varied,
+};
 
 /// The version of key files that this program reads and writes.
 const FORMAT: u32 = 1;
@@ -134,6 +136,8 @@ fn replaced(source: &Source, blocks: &[Block], with: impl Fn(&Block) -> Option<S
 /// The directive of a question without its answer, between its own fences.
 pub(crate) fn asked(question: &Question, lesson: &Lesson) -> String {
     let original = lesson.source.slice(question.place);
+    let variants = question.variants.as_deref();
+    let question = question.written();
     let mut lines = original.lines();
     // A directive that was read has both of its fences.
     let (opening, closing) = (lines.next().unwrap_or("```"), lines.next_back().unwrap_or("```"));
@@ -164,6 +168,10 @@ pub(crate) fn asked(question: &Question, lesson: &Lesson) -> String {
             keys.push(list("choices", sorted(&choices)));
         }
     }
+    if let Some(variants) = variants {
+        // Above the tables of samples, which would take it in.
+        keys.insert(4, format!("vary = {{ {} }}", varied(&variants.names)));
+    }
     let end = if original.ends_with('\n') { "\n" } else { "" };
     format!("{opening}\n{}\n{closing}{end}", keys.join("\n"))
 }
@@ -176,6 +184,12 @@ fn written(tolerance: Tolerance) -> Option<String> {
     }
 }
 
+/// Names with their values, as the table `vary` has them.
+fn varied(names: &[Varied]) -> String {
+    let entry = |one: &Varied| format!("{} = {:?}", toml_string(&one.name.value), one.values);
+    names.iter().map(entry).collect::<Vec<_>>().join(", ")
+}
+
 /// A test that learners may try.
 fn sample(test: &KernelTest) -> String {
     let table = |key: &str, entries: Vec<String>| match entries.len() {
@@ -183,14 +197,16 @@ fn sample(test: &KernelTest) -> String {
         _ => format!("\n{key} = {{ {} }}", entries.join(", ")),
     };
     let entry = |name: &str, value: String| format!("{} = {value}", toml_string(name));
-    let vary =
-        test.vary.iter().map(|varied| entry(&varied.name.value, format!("{:?}", varied.values)));
     let set = test.set.iter().map(|setting| entry(&setting.name, setting.value.to_toml()));
     let expect = test.expect.iter();
     let expect = expect.map(|one| entry(&one.buffer.value, toml_string(&one.value.source)));
     [
         format!("[[test]]\nname = {}\nsample = true", toml_string(&test.name)),
-        table("vary", vary.collect()),
+        if test.vary.is_empty() {
+            String::new()
+        } else {
+            format!("\nvary = {{ {} }}", varied(&test.vary))
+        },
         table("set", set.collect()),
         table("expect", expect.collect()),
     ]

@@ -13,10 +13,11 @@ use serde_json::Value;
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Variables that change what the program does or how it looks.
-const VARIABLES: [&str; 11] = [
+const VARIABLES: [&str; 12] = [
     "MLSYS_COURSE",
     "MLSYS_DEVICE",
     "MLSYS_LANG",
+    "MLSYS_LEARNER",
     "MLSYS_PLAIN",
     "MLSYS_THEME",
     "LC_ALL",

@@ -190,7 +190,8 @@ fn check(
 ) -> Result<Exit, Failure> {
     let mut exit = Exit::Passed;
     let spoilers = mlsys_lesson::spoilers(lesson, context.registry);
-    for diagnostic in mlsys_lesson::overflow(lesson).into_iter().chain(spoilers) {
+    let variants = mlsys_lesson::variants(lesson, context.registry);
+    for diagnostic in mlsys_lesson::overflow(lesson).into_iter().chain(spoilers).chain(variants) {
         report(&diagnostic, context, &mut exit);
     }
     if depth == Depth::Read {

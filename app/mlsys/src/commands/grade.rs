@@ -168,7 +168,7 @@ fn job(
 ) -> Result<(Option<PathBuf>, SubmissionJob, String, Vec<Lesson>), Failure> {
     let (library, key) = grading_course(options.key.as_deref(), context)?;
     let mut lessons = library.all(context.console)?;
-    let Course { id, title, grading, .. } = library.course(context.console)?;
+    let Course { id, title, salt, grading, .. } = library.course(context.console)?;
     if let Some(key) = key {
         let complete = lessons.into_iter().map(|lesson| completed(lesson, &key, context.registry));
         lessons = complete.collect::<Result<_, Failure>>()?;
@@ -203,7 +203,7 @@ fn job(
         });
     }
     let received = options.received;
-    let job = SubmissionJob { course: id, rules: grading, received, lessons: jobs };
+    let job = SubmissionJob { course: id, salt, rules: grading, received, lessons: jobs };
     Ok((library.place().map(Path::to_owned), job, title, lessons))
 }
 

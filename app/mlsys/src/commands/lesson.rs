@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use mlsys_lab::Registry;
-use mlsys_lesson::{LessonId, translated};
+use mlsys_lesson::{LessonId, Sheet, translated};
 use mlsys_run::console::Console;
 use mlsys_run::library::{self, languages};
 use mlsys_run::process::{Exit, Failure};
@@ -98,16 +98,23 @@ pub fn preview(path: &Path, machine: Machine, context: &mut Context<'_>) -> Resu
         (None, None) => None,
     };
     let files = [Some(file.clone()), translation.clone()];
-    let registry = context.registry;
+    let (registry, sheet) = (context.registry, context.sheet()?);
     let follow = Follow {
         files: files.into_iter().flatten().collect(),
-        read: Box::new(move || preview_state(&file, translation.as_deref(), registry)),
+        read: Box::new(move || {
+            preview_state(&file, translation.as_deref(), registry, sheet.as_ref())
+        }),
     };
     open::start(machine, None, Some(follow), context)
 }
 
 /// The lesson in its file, or in its translation, with the mistakes of both.
-fn preview_state(file: &Path, translation: Option<&Path>, registry: &Registry) -> PreviewState {
+fn preview_state(
+    file: &Path,
+    translation: Option<&Path>,
+    registry: &Registry,
+    sheet: Option<&Sheet>,
+) -> PreviewState {
     if !file.exists() {
         return PreviewState::Unreadable(format!("{} is not there any more", file.display()));
     }
@@ -116,6 +123,9 @@ fn preview_state(file: &Path, translation: Option<&Path>, registry: &Registry) -
             let translated = languages::read_file(translation, lesson)?;
             parsed.diagnostics.extend(translated.diagnostics);
             parsed.lesson = translated.lesson;
+        }
+        if let (Some(lesson), Some(sheet)) = (&parsed.lesson, sheet) {
+            parsed.lesson = Some(lesson.drawn(sheet));
         }
         Ok(parsed)
     });

@@ -5,9 +5,7 @@ mod cohort;
 use std::fs;
 use std::path::Path;
 
-use mlsys_lesson::{
-    Answer, Answers, Event, Grader, LearnerId, Lesson, LessonEnv, Progress, State, Verdict,
-};
+use mlsys_lesson::{Answer, Answers, Event, Grader, Lesson, LessonEnv, Progress, State, Verdict};
 use serde_json::{Value as Json, json};
 
 use crate::cli::{self, AnswerLimits, Listing};
@@ -21,7 +19,7 @@ use mlsys_view::text::aligned;
 pub fn run(asked: &cli::Progress, context: &mut Context<'_>) -> Result<Exit, Failure> {
     match asked {
         cli::Progress::Show(listing) => show(*listing, context),
-        cli::Progress::Export { file, learner } => export(file, learner.as_ref(), context),
+        cli::Progress::Export { file } => export(file, context),
         cli::Progress::Import { file } => import(file, context),
         cli::Progress::Cohort(options) => cohort::run(options, context),
     }
@@ -75,17 +73,13 @@ fn state(state: State) -> &'static str {
     }
 }
 
-fn export(
-    file: &Path,
-    learner: Option<&LearnerId>,
-    context: &mut Context<'_>,
-) -> Result<Exit, Failure> {
+fn export(file: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let failed = |reason: String| {
         Failure::Usage(format!("'{}' cannot be written: {reason}", file.display()))
     };
     let course = context.library()?.course(context.console)?;
     let mut answers = context.progress(&course.id)?.answers().recorded_in(&course);
-    if let Some(learner) = learner {
+    if let Some(learner) = &context.learner {
         let (lessons, given) = (answers.lessons.len(), &answers.lessons);
         let given: usize = given.values().map(std::collections::BTreeMap::len).sum();
         context.console.note(format_args!(

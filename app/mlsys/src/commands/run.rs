@@ -5,7 +5,7 @@ use std::path::Path;
 use std::{fs, thread};
 
 use mlsys_lab::Registry;
-use mlsys_lesson::{Answers, CourseId, Key, Lesson, Parsed};
+use mlsys_lesson::{Answers, CourseId, Key, LearnerId, Lesson, Parsed};
 use mlsys_run::library::Library;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::results::Results;
@@ -30,6 +30,11 @@ pub fn run(options: &RunLessons, context: &mut Context<'_>) -> Result<Exit, Fail
         let completed = lessons.into_iter().map(|lesson| completed(lesson, &key, context.registry));
         lessons = completed.collect::<Result<_, Failure>>()?;
     }
+    let graders = graders(options, &lessons, &library, context)?;
+    if let Some(learner) = learner(&graders).or(context.learner.as_ref()) {
+        let sheet = library.sheet(learner);
+        lessons = lessons.iter().map(|lesson| lesson.drawn(&sheet)).collect();
+    }
     let request = Request {
         device: options.machine.device,
         seed: options.machine.seed,
@@ -37,7 +42,7 @@ pub fn run(options: &RunLessons, context: &mut Context<'_>) -> Result<Exit, Fail
         data_dir: options.data_dir.clone(),
         workers: context.workers.clone(),
         hardware: if options.strict_hardware { HardwareRule::Fail } else { HardwareRule::Report },
-        graders: graders(options, &lessons, &library, context)?,
+        graders,
         jobs: options
             .jobs
             .unwrap_or_else(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)),
@@ -95,6 +100,14 @@ fn print_summary(
         context.console.note("interrupted");
     }
     Ok(())
+}
+
+/// The learner that handed the answers in.
+fn learner(graders: &Graders) -> Option<&LearnerId> {
+    match graders {
+        Graders::Learner { answers, .. } => answers.submission.as_ref().map(|one| &one.learner),
+        Graders::Stated => None,
+    }
 }
 
 /// A learner's answers, or the lessons' own; answers to unknown questions are a warning.

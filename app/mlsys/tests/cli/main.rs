@@ -11,6 +11,7 @@ mod script;
 #[cfg(unix)]
 mod signals;
 mod tools;
+mod variants;
 mod weights;
 mod workers;
 

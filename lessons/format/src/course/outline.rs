@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use super::{COURSE_FILE, Course, CourseFiles, Module};
-use crate::model::{CourseId, FrontMatter, Lesson, ListedModule};
+use crate::model::{CourseId, FrontMatter, Lesson, ListedModule, Sheet};
 use crate::parse::{front_matter, manifest_draft, parse_bytes};
 
 #[derive(Debug)]
@@ -53,7 +53,9 @@ impl From<Course> for Outline {
 impl Outline {
     /// The outline of a course that is compiled in, whose lessons a test reads; none if `course.toml` or front matter
     /// has an error.
-    pub fn of_sound(files: &CourseFiles) -> Option<Self> {
+    ///
+    /// With a sheet its lessons have that learner's numbers.
+    pub fn of_sound(files: &CourseFiles, sheet: Option<&Sheet>) -> Option<Self> {
         let file = files.get(COURSE_FILE)?;
         let (manifest, _) = manifest_draft(&file.name, &file.bytes);
         let manifest = manifest?;
@@ -64,10 +66,12 @@ impl Outline {
             for listed in listed {
                 let file = files.get(&ListedModule::path_of(&listed.value))?.clone();
                 let front = front_matter(&file.name, &file.bytes)?;
+                let sheet = sheet.cloned();
                 #[expect(clippy::expect_used, reason = "compiled in and read by a test")]
                 let read = move || {
                     let read = parse_bytes(&file.name, &file.bytes).lesson;
-                    Arc::new(read.expect("a lesson of a sound course reads"))
+                    let lesson = read.expect("a lesson of a sound course reads");
+                    Arc::new(sheet.map_or_else(|| lesson.clone(), |sheet| lesson.drawn(&sheet)))
                 };
                 let lesson = LazyLock::new(Box::new(read) as Read);
                 lessons.push(Arc::new(ListedLesson { front, lesson }));

@@ -7,7 +7,7 @@ use mlsys_lab::Registry;
 use serde::{Deserialize, Serialize};
 
 use crate::grade::{Answer, Grade};
-use crate::model::{Asked, Formula, Lesson, Question, QuestionKind};
+use crate::model::{Asked, Formula, Lesson, Question, QuestionKind, Sheet};
 
 /// Where answers are graded.
 pub trait Grader {
@@ -119,6 +119,8 @@ impl Env for KnownNames {
 pub struct GradingJob {
     /// The whole text of the lesson.
     lesson: String,
+    /// The learner that its numbers are drawn for.
+    sheet: Option<Sheet>,
     question: String,
     given: Answer,
     known: KnownNames,
@@ -128,6 +130,7 @@ impl GradingJob {
     pub fn new(lesson: &Lesson, question: &Question, given: &Answer, env: &dyn Env) -> Self {
         Self {
             lesson: lesson.source.text.clone(),
+            sheet: lesson.sheet.clone(),
             question: question.id.clone(),
             given: given.clone(),
             known: KnownNames::for_question(question, env),
@@ -137,6 +140,8 @@ impl GradingJob {
     /// The grade; none where the text is no lesson with such a question.
     pub fn run(&self, registry: &Registry) -> Option<Grade> {
         let lesson = crate::parse("lesson.md", &self.lesson).lesson?;
+        let drawn = self.sheet.as_ref().map(|sheet| lesson.drawn(sheet));
+        let lesson = drawn.unwrap_or(lesson);
         let question = lesson.question(&self.question)?;
         Some(question.grade(&self.given, &self.known, registry))
     }

@@ -16,49 +16,103 @@ use mlsys_lab::schema::Schema;
 use mlsys_lab::value::{Value, number, significant};
 
 use crate::diagnostic::{Code, Diagnostic, Place};
-use crate::env::LessonEnv;
 use crate::grade::quantity::{self, Written};
-use crate::grade::run_once;
+use crate::lint::labs::Labs;
 use crate::model::{Block, LabDirective, Lesson, Question, QuestionKind};
 
-/// An error for each block that shows the answer of a numeric question below it.
+/// An error for each block that shows the answer of a numeric question below it, in one of the question's draws and, where
+/// the block is a question, in one of its own.
 pub fn spoilers(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {
-    let runs: Vec<(&LabDirective, &Schema, RunData)> =
-        lesson.labs().filter_map(|lab| ran(lab, registry)).collect();
-    let env = LessonEnv::unrun(lesson);
-    let env = runs.iter().fold(env, |env, (lab, schema, data)| env.with_run(&lab.id, schema, data));
+    let labs = Labs::run(lesson, registry);
+    let env = labs.env(lesson);
+    let page: Vec<Shown<'_>> =
+        lesson.blocks.iter().map(|block| Shown::new(block, lesson)).collect();
     let mut found = Vec::new();
     for (at, block) in lesson.blocks.iter().enumerate() {
         let Block::Question(question) = block else { continue };
-        let QuestionKind::Numeric { answer, unit, shown: None, .. } = &question.kind else {
-            continue;
-        };
-        let Ok(Known::Number(answer)) = evaluate(&answer.expr, &env) else { continue };
-        let secret = Secret { answer, unit: unit.as_deref() };
-        if numbers(&question.prompt).any(|one| secret.is_told(&one)) {
-            continue;
-        }
-        for before in &lesson.blocks[..at] {
-            let run = runs.iter().find(|(lab, ..)| before.as_lab() == Some(lab));
-            let shown =
-                secret.shown_in(before, lesson, run.map(|(_, schema, data)| (*schema, data)));
-            found.extend(shown.map(|shown| shown.error(lesson, question)));
+        let QuestionKind::Numeric { unit, shown: None, .. } = &question.kind else { continue };
+        let unit = unit.as_deref();
+        let before: Vec<(&Shown<'_>, Vec<Reading>)> =
+            page[..at].iter().map(|shown| (shown, shown.readings(unit))).collect();
+        let mut told = vec![false; at];
+        for (label, draw) in draws(question, lesson) {
+            let QuestionKind::Numeric { answer, .. } = &draw.kind else { continue };
+            let Ok(Known::Number(answer)) = evaluate(&answer.expr, &env) else { continue };
+            let secret = Secret { answer, unit };
+            if numbers(&draw.prompt).any(|one| secret.is_told(&one)) {
+                continue;
+            }
+            for (index, (shown, readings)) in before.iter().enumerate() {
+                let is_lab = shown.block.as_lab().is_some();
+                if told[index] || !is_lab && !readings.iter().any(|one| secret.is_read(one)) {
+                    continue;
+                }
+                let place = shown.place_of(&secret, lesson, &labs);
+                told[index] = place.is_some();
+                found.extend(place.map(|place| place.error(lesson, question, &label)));
+            }
         }
     }
     found
 }
 
-/// The reports of a lab with the lesson's settings; none if it takes a while or does not run so.
-fn ran<'l>(
-    lab: &'l LabDirective,
-    registry: &'l Registry,
-) -> Option<(&'l LabDirective, &'l Schema, RunData)> {
-    let found = registry.find(&lab.kind.value).ok()?;
-    let schema = found.schema();
-    if schema.is_live() {
-        return None;
+/// A question with each of its draws, and what tells them apart; the question as it is where it draws nothing.
+fn draws(question: &Question, lesson: &Lesson) -> Vec<(String, Question)> {
+    let Some(variants) = &question.variants else {
+        return vec![(String::new(), question.clone())];
+    };
+    let draws = variants.draws(&lesson.front.id).into_iter();
+    let labelled =
+        |drawn: Vec<f64>| (format!(" with {}", variants.label(&drawn)), variants.with(drawn));
+    draws.map(labelled).collect()
+}
+
+/// A block as it is shown to all learners: once, or a question with each of its draws.
+struct Shown<'l> {
+    block: &'l Block,
+    draws: Vec<Block>,
+}
+
+impl<'l> Shown<'l> {
+    fn new(block: &'l Block, lesson: &Lesson) -> Self {
+        let draws = match block {
+            Block::Question(question) if question.variants.is_some() => {
+                let draws = draws(question, lesson).into_iter();
+                draws.map(|(_, question)| Block::Question(question)).collect()
+            }
+            _ => Vec::new(),
+        };
+        Self { block, draws }
     }
-    Some((lab, schema, run_once(found, &lab.settings()).ok()?))
+
+    fn blocks(&self) -> impl Iterator<Item = &Block> {
+        let own = self.draws.is_empty().then_some(self.block);
+        own.into_iter().chain(&self.draws)
+    }
+
+    /// The numbers in its texts.
+    fn readings(&self, unit: Option<&str>) -> Vec<Reading> {
+        let texts = self.blocks().flat_map(texts);
+        texts.flat_map(|text| numbers(text)).map(|token| Reading::new(&token, unit)).collect()
+    }
+
+    /// The first place that shows an answer.
+    fn place_of(&self, secret: &Secret<'_>, lesson: &Lesson, labs: &Labs<'_>) -> Option<Told> {
+        let run = self.block.as_lab().and_then(|lab| labs.of(lab));
+        self.blocks().find_map(|block| secret.shown_in(block, lesson, run))
+    }
+}
+
+/// The texts of a block that are read before what follows it.
+fn texts(block: &Block) -> Vec<&String> {
+    match block {
+        Block::Prose(prose) => vec![&prose.markdown],
+        Block::Predict(predict) => [&predict.prompt].into_iter().chain(&predict.explain).collect(),
+        Block::Question(question) => {
+            [&question.prompt].into_iter().chain(&question.explain).collect()
+        }
+        Block::Lab(_) | Block::Check(_) | Block::Notes(_) => Vec::new(),
+    }
 }
 
 /// An answer that is not to be shown.
@@ -69,16 +123,17 @@ struct Secret<'q> {
 }
 
 /// Where it is shown all the same.
-struct Shown {
+struct Told {
     place: Place,
     by: String,
 }
 
-impl Shown {
-    fn error(self, lesson: &Lesson, question: &Question) -> Diagnostic {
+impl Told {
+    /// `label` is the question's draw.
+    fn error(self, lesson: &Lesson, question: &Question, label: &str) -> Diagnostic {
         let line = lesson.source.line(question.place.start);
         let message = format!(
-            "{} gives the answer of `{}`, which is asked for in line {line}",
+            "{} gives the answer of `{}`{label}, which is asked for in line {line}",
             self.by, question.id
         );
         let help = format!(
@@ -99,25 +154,17 @@ impl Secret<'_> {
 
     /// Whether a number in a text is this one.
     fn is_told(&self, token: &Token<'_>) -> bool {
-        let is_right = |written: Written| written.is(self.answer);
-        let digits = token.digits.replace(',', "");
-        let with_unit = |behind: &str| {
-            quantity::read(&format!("{digits} {behind}"), self.unit).is_ok_and(is_right)
-        };
-        let plain = quantity::read(&digits, None).is_ok_and(is_right);
-        let unit = self.unit.is_some_and(|unit| {
-            let first = unit.split(' ').next().unwrap_or(unit);
-            token.behind.is_some_and(|behind| {
-                let same = |a: &str, b: &str| {
-                    a.trim_end_matches('s').eq_ignore_ascii_case(b.trim_end_matches('s'))
-                };
-                same(behind, first)
-            })
-        });
-        if self.is_common() {
-            return plain && unit;
+        self.is_read(&Reading::new(token, self.unit))
+    }
+
+    fn is_read(&self, reading: &Reading) -> bool {
+        let is_right = |written: Option<Written>| written.is_some_and(|one| one.is(self.answer));
+        let Reading { plain, with_unit, has_unit } = *reading;
+        match is_right(plain) || is_right(with_unit) {
+            false => false,
+            true if self.is_common() => is_right(plain) && has_unit,
+            true => true,
         }
-        plain || token.behind.is_some_and(with_unit)
     }
 
     /// Whether a value of a picture, a setting or a knob reads like it.
@@ -147,7 +194,7 @@ impl Secret<'_> {
         block: &Block,
         lesson: &Lesson,
         run: Option<(&Schema, &RunData)>,
-    ) -> Option<Shown> {
+    ) -> Option<Told> {
         match block {
             Block::Prose(prose) => {
                 let source = &lesson.source;
@@ -159,7 +206,7 @@ impl Secret<'_> {
                     Some((Place::new(start, start + token.digits.len()), token.digits))
                 });
                 told.next()
-                    .map(|(place, digits)| Shown { place, by: format!("`{digits}` in the text") })
+                    .map(|(place, digits)| Told { place, by: format!("`{digits}` in the text") })
             }
             Block::Lab(lab) => self.shown_by(lab, run),
             Block::Predict(predict) => {
@@ -175,12 +222,7 @@ impl Secret<'_> {
     }
 
     /// Texts of a directive, as they stand in the file.
-    fn asked_in(
-        &self,
-        texts: [Option<&String>; 2],
-        place: Place,
-        lesson: &Lesson,
-    ) -> Option<Shown> {
+    fn asked_in(&self, texts: [Option<&String>; 2], place: Place, lesson: &Lesson) -> Option<Told> {
         let text = texts.into_iter().flatten().find(|text| self.is_written(text))?;
         let token = numbers(text).find(|token| self.is_told(token))?;
         let line = text[..token.at].rfind('\n').map_or(0, |at| at + 1);
@@ -189,13 +231,13 @@ impl Secret<'_> {
             let end = place.start + at + before.len();
             Place::new(end - token.digits.len(), end)
         });
-        Some(Shown { place: at, by: format!("`{}` in this text", token.digits) })
+        Some(Told { place: at, by: format!("`{}` in this text", token.digits) })
     }
 
-    fn shown_by(&self, lab: &LabDirective, run: Option<(&Schema, &RunData)>) -> Option<Shown> {
+    fn shown_by(&self, lab: &LabDirective, run: Option<(&Schema, &RunData)>) -> Option<Told> {
         if let Some(setting) = lab.set.iter().find(|setting| self.is_in(&setting.value)) {
             let by = format!("the setting `{}`", setting.name);
-            return Some(Shown { place: setting.value_place, by });
+            return Some(Told { place: setting.value_place, by });
         }
         let is_shown = |values: &Vec<Value>| values.iter().any(|value| self.is_in(value));
         let turned = lab.knobs.iter().find(|knob| {
@@ -204,7 +246,7 @@ impl Secret<'_> {
         });
         if let Some(knob) = turned {
             let by = format!("a value of the knob `{}`", knob.param);
-            return Some(Shown { place: knob.place, by });
+            return Some(Told { place: knob.place, by });
         }
         let (schema, data) = run?;
         let all = schema.panels.iter().map(|panel| (panel.name.as_str(), lab.place));
@@ -213,7 +255,7 @@ impl Secret<'_> {
         panels.into_iter().find_map(|(name, place)| {
             let (_, frame) = data.frames.get(name)?;
             let by = format!("panel {name} of lab {}", lab.id);
-            self.is_drawn(frame).then_some(Shown { place, by })
+            self.is_drawn(frame).then_some(Told { place, by })
         })
     }
 
@@ -262,6 +304,34 @@ struct Token<'t> {
     digits: &'t str,
     /// The word behind it.
     behind: Option<&'t str>,
+}
+
+/// A number in a text as it reads where a unit is asked for.
+#[derive(Clone, Copy)]
+struct Reading {
+    plain: Option<Written>,
+    /// With the word behind it as its unit.
+    with_unit: Option<Written>,
+    /// Whether that word is the unit that is asked for.
+    has_unit: bool,
+}
+
+impl Reading {
+    fn new(token: &Token<'_>, unit: Option<&str>) -> Self {
+        let digits = token.digits.replace(',', "");
+        let with_unit = |behind: &str| quantity::read(&format!("{digits} {behind}"), unit).ok();
+        let has_unit = unit.is_some_and(|unit| {
+            let first = unit.split(' ').next().unwrap_or(unit);
+            token.behind.is_some_and(|behind| {
+                let same = |a: &str, b: &str| {
+                    a.trim_end_matches('s').eq_ignore_ascii_case(b.trim_end_matches('s'))
+                };
+                same(behind, first)
+            })
+        });
+        let plain = quantity::read(&digits, None).ok();
+        Self { plain, with_unit: token.behind.and_then(with_unit), has_unit }
+    }
 }
 
 /// The numbers of a text in order: digits, `.` and `_` between them, an exponent.

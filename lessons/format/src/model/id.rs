@@ -38,6 +38,7 @@ macro_rules! text_id {
 
 text_id!(LessonId, LessonIdError);
 text_id!(CourseId, CourseIdError);
+text_id!(LearnerId, LearnerIdError);
 
 /// A lesson's name, `module/name`, each part of lower-case letters, digits and hyphens.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -123,6 +124,29 @@ impl FromStr for CourseId {
         } else {
             Err(CourseIdError { text: text.chars().take(60).collect() })
         }
+    }
+}
+
+/// The name under which a course knows a learner: one line of at most 100 characters.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct LearnerId(String);
+
+/// Text that names no learner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a learner's id is one line of 1 to 100 characters, such as a student number or an address"
+)]
+pub struct LearnerIdError;
+
+impl FromStr for LearnerId {
+    type Err = LearnerIdError;
+
+    fn from_str(text: &str) -> Result<Self, LearnerIdError> {
+        let text = text.trim();
+        let is_plain = !text.chars().any(|c| c.is_control() || mlsys_expr::reorders(c));
+        let fits = (1..=100).contains(&text.chars().count());
+        if is_plain && fits { Ok(Self(text.to_owned())) } else { Err(LearnerIdError) }
     }
 }
 

@@ -6,7 +6,7 @@ use mlsys_lab::named_enum;
 
 use crate::diagnostic::{Located, Place};
 use crate::model::answer::{Formula, Tolerance, Wrong};
-use crate::model::kernel::{KernelTask, KernelTest};
+use crate::model::kernel::{KernelTask, KernelTest, Varied};
 use crate::model::lab::Setting;
 
 /// A question that is graded.
@@ -26,8 +26,21 @@ pub struct Question {
     pub explain: Option<String>,
     /// In a translation, what is shown for a text of the original that is chosen, ordered or matched.
     pub wording: BTreeMap<String, String>,
+    /// What it draws by learner, if anything; everything else here has the drawn numbers.
+    pub variants: Option<Box<Variants>>,
     /// Where it stands, fences included.
     pub place: Place,
+}
+
+/// What a question draws, and the question before that.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variants {
+    /// The names in file order, each with two values or more; the first of each is printed where there is no learner.
+    pub names: Vec<Varied>,
+    /// The values drawn, in the order of the names.
+    pub drawn: Vec<f64>,
+    /// The question as it is written, with names in place of numbers.
+    pub written: Question,
 }
 
 /// How a question is answered, what is right, and which wrong answers are recognised.
@@ -139,6 +152,11 @@ pub struct Match {
 }
 
 impl Question {
+    /// The question as it is written, with names in place of the numbers it draws.
+    pub fn written(&self) -> &Self {
+        self.variants.as_ref().map_or(self, |variants| &variants.written)
+    }
+
     /// What is shown for a text that is chosen, ordered or matched; answers keep the original's.
     pub fn label<'t>(&'t self, text: &'t str) -> &'t str {
         self.wording.get(text).map_or(text, String::as_str)

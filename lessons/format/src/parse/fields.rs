@@ -90,6 +90,12 @@ impl<'p, 's> Fields<'p, 's> {
         Some(entry.key.place)
     }
 
+    /// Where a text stands within a part of the file, if it stands there as it is.
+    pub(super) fn find(&self, text: &str, within: Place) -> Option<Place> {
+        let at = within.start + self.problems.source().slice(within).find(text)?;
+        Some(Place::new(at, at + text.len()))
+    }
+
     /// Names this table otherwise in messages from here on.
     pub(super) fn rename(&mut self, what: &str) {
         what.clone_into(&mut self.what);

@@ -178,6 +178,7 @@ fn manifest(source: &Source, problems: &mut Problems<'_>) -> Option<Manifest> {
     let about = fields.line("about");
     let license = fields.line("license");
     let authors = fields.strings("authors");
+    let salt = fields.line("salt");
     let grading_place = fields.place_of("grading");
     let grading = fields.table("grading", |fields| Some(rules::read(fields)));
     let modules = fields.tables("module", module);
@@ -203,6 +204,7 @@ fn manifest(source: &Source, problems: &mut Problems<'_>) -> Option<Manifest> {
         about: about.map_or_else(String::new, |about| about.value),
         license: license.map(|license| license.value),
         authors,
+        salt: salt.map_or_else(String::new, |salt| salt.value),
         grading: grading.unwrap_or_default(),
         modules: modules.into_iter().map(|(module, _)| module).collect(),
     })

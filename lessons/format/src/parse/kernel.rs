@@ -1,15 +1,12 @@
 //! The keys of a question that is answered by a kernel.
 
-use mlsys_expr::{Dialect, Node};
-use mlsys_lab::value::Value;
-
-use crate::diagnostic::{Code, Located, Place, shortened};
+use crate::diagnostic::{Code, Located, Place};
 use crate::model::{
     Asked, Audience, Bound, Expected, KernelTask, KernelTest, Limit, QuestionKind, Side, Tolerance,
-    Varied,
 };
 use crate::parse::fields::Fields;
 use crate::parse::keys::{settings, tolerance, wrong_texts};
+use crate::parse::vary;
 
 /// Tests that one question has at most.
 const MOST_TESTS: usize = 16;
@@ -94,7 +91,7 @@ fn test(number: usize, fields: &mut Fields<'_, '_>) -> Option<KernelTest> {
     }
     Some(KernelTest {
         name: name.map_or_else(|| format!("test {number}"), |name| name.value),
-        vary: vary(fields),
+        vary: vary::names(fields),
         set: settings(fields),
         expect: fields
             .formulas_by_name("expect", "{ C = \"A + B\" }")
@@ -104,36 +101,6 @@ fn test(number: usize, fields: &mut Fields<'_, '_>) -> Option<KernelTest> {
         audience,
         place,
     })
-}
-
-/// Names that mean something else in the expressions of a test.
-const RESERVED: [&str; 4] = ["i", "answer", "reference", "device"];
-
-fn vary(fields: &mut Fields<'_, '_>) -> Vec<Varied> {
-    let mut vary = Vec::new();
-    for (name, values) in fields.map("vary") {
-        let is_name = |name: &str| {
-            let parsed = mlsys_expr::parse(name, Dialect::Lesson);
-            parsed.is_ok_and(|expr| matches!(expr.node, Node::Name(_)) && !name.contains('.'))
-        };
-        if RESERVED.contains(&name.value.as_str()) || !is_name(&name.value) {
-            let message = format!("`{}` cannot be the name of a number", shortened(&name.value));
-            let help =
-                "write a word such as n, rows or block, other than i, answer, reference and device";
-            fields.error(Code::BadValue, name.place, message, help);
-            continue;
-        }
-        let listed: &[Value] = if let Value::Array(values) = &values.value { values } else { &[] };
-        match listed.iter().map(Value::as_f64).collect() {
-            Some(values) if !listed.is_empty() => vary.push(Varied { name, values }),
-            Some(_) | None => {
-                let message = format!("`{}` takes no values here", name.value);
-                let help = format!("list its numbers: vary = {{ {} = [1, 33, 1000] }}", name.value);
-                fields.error(Code::WrongType, values.place, message, help);
-            }
-        }
-    }
-    vary
 }
 
 fn limit(fields: &mut Fields<'_, '_>) -> Option<Limit> {

@@ -7,6 +7,7 @@ use crate::model::{Asked, Formula, Match, Question, QuestionKind, QuestionType};
 use crate::parse::fields::Fields;
 use crate::parse::kernel;
 use crate::parse::keys::{distinct, located, one_of, settings, tolerance, wrong, wrong_texts};
+use crate::parse::vary;
 
 /// Keys that only some types have.
 pub(crate) const TYPED: &str = "answer tolerance unit wrong shown pair extra lab param set accept starter reference test limit at_least at_most";
@@ -28,7 +29,8 @@ pub(super) fn read(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opt
             None
         }
     });
-    Some(Question {
+    let names = vary::drawn(fields);
+    let written = Question {
         id,
         prompt: prompt?.value,
         kind: kind?,
@@ -36,8 +38,10 @@ pub(super) fn read(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opt
         hints,
         explain: explain.map(|text| text.value),
         wording: BTreeMap::new(),
+        variants: None,
         place,
-    })
+    };
+    Some(vary::printed(names, written, fields))
 }
 
 fn kind(ty: QuestionType, fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {

@@ -26,6 +26,9 @@ impl Validation<'_> {
     ) {
         let place = formula.place.within(&formula.source, span);
         let (stem, metric) = name.split_once('.').unwrap_or((name, ""));
+        if self.drawn.iter().any(|drawn| drawn.name.value == name) {
+            return;
+        }
         if stem == "device" {
             if !DEVICE_FACTS.contains(&metric) {
                 let message = format!("nothing is known of a device under `{name}`");
@@ -47,7 +50,8 @@ impl Validation<'_> {
                 None => {
                     let message = format!("no lab of this lesson is called `{stem}`");
                     let ids = self.lesson.labs().map(|lab| lab.id.as_str());
-                    let known = ids.chain(["device"]);
+                    let drawn = self.drawn.iter().map(|drawn| drawn.name.value.as_str());
+                    let known = ids.chain(["device"]).chain(drawn);
                     let help =
                         suggestion(stem, known, "names begin with the id of a lab or with device");
                     self.error_maybe(Code::UnknownName, place, message, help);

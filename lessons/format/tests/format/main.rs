@@ -20,3 +20,4 @@ mod quantities;
 mod robust;
 mod support;
 mod translation;
+mod variants;

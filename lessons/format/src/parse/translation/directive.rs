@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::diagnostic::{Code, Place, Problems};
-use crate::model::{Asked, Block, LabDirective, Predict, PredictKind, Question, QuestionKind};
+use crate::model::{
+    Asked, Block, LabDirective, Predict, PredictKind, Question, QuestionKind, Variants,
+};
 use crate::parse::fields::Fields;
 use crate::parse::split::Directive;
+use crate::parse::vary;
 
 /// Puts the texts of a directive in the place of the original's.
 pub(super) fn read(fence: &Directive, block: &mut Block, problems: &mut Problems<'_>) {
@@ -23,7 +26,7 @@ pub(super) fn read(fence: &Directive, block: &mut Block, problems: &mut Problems
             &["type", "metric", "answer", "theory", "theory_label", "lab", "set", "outcome"]
         }
         Block::Question(question) => {
-            texts.question(question);
+            texts.varied(question, fence.place);
             &[
                 "type",
                 "answer",
@@ -35,6 +38,7 @@ pub(super) fn read(fence: &Directive, block: &mut Block, problems: &mut Problems
                 "lab",
                 "param",
                 "set",
+                "vary",
             ]
         }
         Block::Check(check) => {
@@ -107,6 +111,15 @@ impl Texts<'_, '_, '_> {
                 predict.wording = worded(choices.iter(), own);
             }
         }
+    }
+
+    /// The texts of a question that draws numbers stand in the place of those it is written with.
+    fn varied(&mut self, question: &mut Question, place: Place) {
+        let Some(variants) = &mut question.variants else { return self.question(question) };
+        self.question(&mut variants.written);
+        let Variants { names, written, .. } = variants.as_mut();
+        vary::check_texts(names, written, place, self.fields);
+        *question = variants.with(variants.drawn.clone());
     }
 
     fn question(&mut self, question: &mut Question) {

@@ -1,0 +1,105 @@
+//! Questions with numbers of the learner's own, from the workbench to the gradebook.
+
+use mlsys_harness::sandbox::{Sandbox, json_file, type_in};
+use mlsys_lesson::{LearnerId, Lesson, Sheet};
+
+use crate::sandbox;
+
+const COURSE: &str = "format = 1\nid = \"own\"\ntitle = \"Own\"\nabout = \"numbers\"\nsalt = \"2027\"\n\
+    [[module]]\nid = \"a\"\ntitle = \"A\"\nabout = \"a\"\nlessons = [\"a/b\"]\n";
+
+const LESSON: &str = "+++\nformat = 1\nid = \"a/b\"\ntitle = \"Numbers\"\nminutes = 1\n+++\n\
+    ```{question} twice\ntype = \"numeric\"\nprompt = \"Twice {n}?\"\n\
+    vary = { n = [3, 5, 8, 13, 21, 34] }\nanswer = \"2 * n\"\n```\n\n\
+    ```{question} pick\ntype = \"choice\"\nprompt = \"The square of {k}?\"\n\
+    vary = { k = [11, 12, 13, 14] }\nanswer = \"{k^2}\"\n[[wrong]]\nvalue = \"{2 * k}\"\nsay = \"no\"\n```\n\n\
+    ```{question} slope\ntype = \"expression\"\nprompt = \"Write z so that ∂z/∂x is {s}.\"\nlab = \"graph\"\n\
+    vary = { s = [2, 3, 4, 5, 6] }\nset = { inputs = { x = 1.0 } }\naccept = \"answer.grad.x == s\"\n\
+    answer = \"{s} * x\"\n```\n";
+
+/// The lesson with a learner's numbers.
+fn own(learner: &str) -> Lesson {
+    let lesson = mlsys_lesson::parse("b.md", LESSON).lesson.unwrap();
+    let learner: LearnerId = learner.parse().unwrap();
+    lesson.drawn(&Sheet { salt: "2027".to_owned(), learner })
+}
+
+fn drawn(lesson: &Lesson) -> Vec<f64> {
+    let variants = lesson.questions().map(|question| question.variants.as_ref().unwrap());
+    variants.map(|variants| variants.drawn[0]).collect()
+}
+
+fn course(folder: &Sandbox) -> String {
+    std::fs::create_dir_all(folder.path("c/a")).unwrap();
+    folder.file("c/course.toml", COURSE);
+    folder.file("c/a/b.md", LESSON);
+    folder.arg("c")
+}
+
+#[test]
+fn a_submission_is_graded_by_its_learner_s_numbers() {
+    let folder = sandbox();
+    let course = course(&folder);
+    let (ann, ben) = (own("ann"), own("dora"));
+    let different = drawn(&ann).into_iter().zip(drawn(&ben)).all(|(one, other)| one != other);
+    assert!(different, "{:?} {:?}", drawn(&ann), drawn(&ben));
+    let [n, k, s] = drawn(&ann)[..] else { return };
+    let answers = format!(
+        "{{\"lessons\": {{\"a/b\": {{\"twice\": {}, \"pick\": \"{}\", \"slope\": \"{s} * x\"}}}}}}",
+        2.0 * n,
+        k * k
+    );
+    let answers = folder.file("answers.json", answers);
+    let (given, key) = (folder.arg("given.tar.gz"), folder.arg("key.json"));
+    folder.run(&format!("course pack {course} -o {given} --without-answers --key {key}")).success();
+    let learner = |course: &str, id: &str| {
+        folder
+            .run(&format!("--course {course} --learner {id} progress import {answers}"))
+            .success();
+        let file = folder.arg(&format!("{id}.json"));
+        folder.run(&format!("--course {course} --learner {id} progress export {file}")).success();
+        file
+    };
+    for course in [course.as_str(), &given] {
+        // The same answers, handed in by two learners.
+        let (ann, dora) = (learner(course, "ann"), learner(course, "dora"));
+        let table = folder.arg("grades.csv");
+        folder
+            .run(&format!("--course {given} grade {ann} {dora} --key {key} -o {table}"))
+            .success();
+        let grades = json_file(&folder.path("grades.json"));
+        let points =
+            |at: usize| (&grades["learners"][at]["learner"], &grades["learners"][at]["points"]);
+        assert_eq!(points(0), (&"ann".into(), &3.0.into()), "{grades}");
+        assert_eq!(points(1), (&"dora".into(), &0.0.into()), "{grades}");
+        folder.run(&format!("--course {given} run a/b --key {key} --answers {ann}")).success();
+        let other = folder.run(&format!("--course {given} run a/b --key {key} --answers {dora}"));
+        assert_eq!(other.code, Some(1), "{other:?}");
+        assert!(other.out.contains("0 of 3 points"), "{other:?}");
+    }
+    let cohort = folder.run(&format!(
+        "--course {course} progress cohort {} {} --json",
+        folder.arg("ann.json"),
+        folder.arg("dora.json")
+    ));
+    let questions = cohort.json()["lessons"][0]["questions"].clone();
+    assert_eq!((&questions[0]["answered"], &questions[0]["right"]), (&2.into(), &1.into()));
+}
+
+#[test]
+fn the_workbench_shows_the_learner_s_numbers() {
+    let folder = sandbox();
+    let course = course(&folder);
+    let prompt = own("ann").question("twice").unwrap().prompt.clone();
+    assert_ne!(prompt, "Twice 3?");
+    let open = |learner: &str| {
+        let line = format!("--course {course} {learner} open a/b --plain --device cpu");
+        type_in(&mut folder.command(&line), "\n\n").success().to_owned()
+    };
+    let (printed, drawn) = (open(""), open("--learner ann"));
+    assert!(printed.contains("Twice 3?"), "{printed}");
+    assert!(drawn.contains(&prompt), "{drawn}");
+    let mut command = folder.command(&format!("--course {course} open a/b --plain --device cpu"));
+    let variable = type_in(command.env("MLSYS_LEARNER", "ann"), "\n\n");
+    assert_eq!(variable.success(), drawn);
+}

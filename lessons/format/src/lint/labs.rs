@@ -1,0 +1,42 @@
+//! The labs of a lesson that answer at once, run as the lesson sets them.
+
+use mlsys_lab::Registry;
+use mlsys_lab::report::RunData;
+use mlsys_lab::schema::Schema;
+
+use crate::env::LessonEnv;
+use crate::grade::run_once;
+use crate::model::{LabDirective, Lesson};
+
+pub(super) struct Labs<'l>(Vec<(&'l LabDirective, &'l Schema, RunData)>);
+
+impl<'l> Labs<'l> {
+    pub(super) fn run(lesson: &'l Lesson, registry: &'l Registry) -> Self {
+        Self(lesson.labs().filter_map(|lab| ran(lab, registry)).collect())
+    }
+
+    /// The values of their metrics.
+    pub(super) fn env<'a>(&'a self, lesson: &'a Lesson) -> LessonEnv<'a> {
+        let env = LessonEnv::unrun(lesson);
+        self.0.iter().fold(env, |env, (lab, schema, data)| env.with_run(&lab.id, schema, data))
+    }
+
+    /// What came of a lab.
+    pub(super) fn of(&self, lab: &LabDirective) -> Option<(&Schema, &RunData)> {
+        let (_, schema, data) = self.0.iter().find(|(own, ..)| own.id == lab.id)?;
+        Some((schema, data))
+    }
+}
+
+/// The reports of a lab with the lesson's settings; none if it takes a while or does not run so.
+fn ran<'l>(
+    lab: &'l LabDirective,
+    registry: &'l Registry,
+) -> Option<(&'l LabDirective, &'l Schema, RunData)> {
+    let found = registry.find(&lab.kind.value).ok()?;
+    let schema = found.schema();
+    if schema.is_live() {
+        return None;
+    }
+    Some((lab, schema, run_once(found, &lab.settings()).ok()?))
+}

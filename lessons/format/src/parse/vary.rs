@@ -1,0 +1,160 @@
+//! The numbers that a question or a kernel's test varies, and the texts that show those of a question.
+
+use mlsys_expr::{Dialect, Node};
+use mlsys_lab::value::Value;
+
+use crate::diagnostic::{Code, Place, shortened};
+use crate::model::{Asked, Drawn, KernelTest, Question, QuestionKind, Variants, Varied};
+use crate::parse::fields::Fields;
+
+/// Names that mean something else in the expressions of a test.
+const RESERVED: [&str; 4] = ["i", "answer", "reference", "device"];
+
+/// The table `vary`: names, each with the values it takes.
+pub(super) fn names(fields: &mut Fields<'_, '_>) -> Vec<Varied> {
+    let mut vary = Vec::new();
+    for (name, values) in fields.map("vary") {
+        let is_name = |name: &str| {
+            let parsed = mlsys_expr::parse(name, Dialect::Lesson);
+            parsed.is_ok_and(|expr| matches!(expr.node, Node::Name(_)) && !name.contains('.'))
+        };
+        if RESERVED.contains(&name.value.as_str()) || !is_name(&name.value) {
+            let message = format!("`{}` cannot be the name of a number", shortened(&name.value));
+            let help =
+                "write a word such as n, rows or block, other than i, answer, reference and device";
+            fields.error(Code::BadValue, name.place, message, help);
+            continue;
+        }
+        let listed: &[Value] = if let Value::Array(values) = &values.value { values } else { &[] };
+        match listed.iter().map(Value::as_f64).collect() {
+            Some(values) if !listed.is_empty() => vary.push(Varied { name, values }),
+            Some(_) | None => {
+                let message = format!("`{}` takes no values here", name.value);
+                let help = format!("list its numbers: vary = {{ {} = [1, 33, 1000] }}", name.value);
+                fields.error(Code::WrongType, values.place, message, help);
+            }
+        }
+    }
+    vary
+}
+
+/// Most names that one question draws.
+const MOST_NAMES: usize = 8;
+
+/// The names that a question draws by learner.
+pub(super) fn drawn(fields: &mut Fields<'_, '_>) -> Vec<Varied> {
+    let names = names(fields);
+    for Varied { name, values } in &names {
+        let twice = (1..values.len()).find(|&at| values[..at].contains(&values[at]));
+        if let (Some(at), _) | (None, Some(at)) = (twice, (values.len() == 1).then_some(0)) {
+            let message = match twice {
+                Some(_) => format!("`{}` takes {} twice", name.value, values[at]),
+                None => format!("`{}` takes one value alone", name.value),
+            };
+            let help = "list two numbers or more, each once; the first is the printed one";
+            fields.error(Code::BadValue, name.place, message, help);
+        }
+    }
+    if let Some(extra) = names.get(MOST_NAMES) {
+        let message = format!("a question draws {MOST_NAMES} numbers at most");
+        fields.error(Code::TooLarge, extra.name.place, message, "write the others as they are");
+    }
+    names
+}
+
+/// The question with its printed numbers; an error for each text that cannot show them.
+pub(super) fn printed(
+    names: Vec<Varied>,
+    mut written: Question,
+    fields: &mut Fields<'_, '_>,
+) -> Question {
+    if names.is_empty() {
+        return written;
+    }
+    let place = written.place;
+    check_texts(&names, &mut written, place, fields);
+    let asks = matches!(written.kind.asked(), Asked::Expression | Asked::Kernel { .. });
+    for varied in names.iter().filter(|_| !asks) {
+        if !shows(&mut written, &varied.name.value) {
+            let name = &varied.name.value;
+            let message = format!("`{name}` is drawn, and what is asked does not show it");
+            let help = format!("write {{{name}}} where the prompt has the number");
+            fields.error(Code::BadValue, varied.name.place, message, help);
+        }
+    }
+    for test in tests(&written.kind) {
+        let own = test
+            .vary
+            .iter()
+            .find(|own| names.iter().any(|varied| varied.name.value == own.name.value));
+        if let Some(own) = own {
+            let message = format!("the question draws `{}` already", own.name.value);
+            let help = "give the test's number another name";
+            fields.error(Code::DuplicateId, own.name.place, message, help);
+        }
+    }
+    Variants::printed(names, written)
+}
+
+fn tests(kind: &QuestionKind) -> &[KernelTest] {
+    match kind {
+        QuestionKind::Kernel(task) => &task.tests,
+        QuestionKind::Withheld(Asked::Kernel { samples, .. }) => samples,
+        QuestionKind::Numeric { .. }
+        | QuestionKind::Choice { .. }
+        | QuestionKind::Multiple { .. }
+        | QuestionKind::Match { .. }
+        | QuestionKind::Order { .. }
+        | QuestionKind::List { .. }
+        | QuestionKind::Expression { .. }
+        | QuestionKind::Text { .. }
+        | QuestionKind::Withheld(_) => &[],
+    }
+}
+
+/// Whether a name stands between braces in the prompt or in one of the choices.
+fn shows(written: &mut Question, name: &str) -> bool {
+    let choices = written.kind.asked();
+    let texts: Vec<&String> = match &choices {
+        Asked::Choice { choices } | Asked::Multiple { choices } | Asked::Order { choices } => {
+            choices.iter().collect()
+        }
+        Asked::Match { left, choices } => left.iter().chain(choices).collect(),
+        Asked::Numeric { .. }
+        | Asked::List
+        | Asked::Expression
+        | Asked::Text
+        | Asked::Kernel { .. } => Vec::new(),
+    };
+    [&written.prompt].into_iter().chain(texts).any(|text| {
+        text.split('{').skip(1).filter_map(|rest| rest.split('}').next()).any(|piece| {
+            let expr = mlsys_expr::parse(piece, Dialect::Lesson);
+            expr.is_ok_and(|expr| expr.names().iter().any(|(known, _)| known.as_str() == name))
+        })
+    })
+}
+
+/// An error for each text in which something between braces is no number; `place` is its directive's.
+pub(super) fn check_texts(
+    names: &[Varied],
+    written: &mut Question,
+    place: Place,
+    fields: &mut Fields<'_, '_>,
+) {
+    let values: Vec<f64> = names.iter().map(|varied| varied.values[0]).collect();
+    let drawn = Drawn { names, values: &values };
+    let mut texts: Vec<String> = written.texts_mut().iter().map(|text| (**text).clone()).collect();
+    texts.extend(written.wording.values().cloned());
+    for text in &texts {
+        let Err(bad) = drawn.fill(text) else { continue };
+        // With what stands before it on its line, since other texts may have the same.
+        let line = text[..bad.at].rfind('\n').map_or(0, |at| at + 1);
+        let piece = &text[line..bad.at + bad.piece.len()];
+        let quoted = if line == 0 { fields.find(&format!("\"{piece}"), place) } else { None };
+        let found = quoted.or_else(|| fields.find(piece, place));
+        let at = found.map_or(place, |at| Place::new(at.end - bad.piece.len(), at.end));
+        let known: Vec<&str> = names.iter().map(|varied| varied.name.value.as_str()).collect();
+        let help = format!("between braces stands an expression in {}", known.join(", "));
+        fields.error(Code::Expression, at, bad.to_string(), help);
+    }
+}
