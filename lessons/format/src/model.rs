@@ -255,16 +255,10 @@ impl Lesson {
         labs
     }
 
-    /// The lab of a try with its knobs turned as the try says.
-    pub fn turned(&self, attempt: &Predict) -> Option<LabDirective> {
+    /// The lab of a try, and what its knobs are turned to.
+    pub fn turned<'a>(&'a self, attempt: &'a Predict) -> Option<(&'a LabDirective, &'a [Setting])> {
         let turn = attempt.turn.as_ref()?;
-        let mut lab = self.lab(&attempt.lab.as_ref()?.value)?.clone();
-        for setting in turn {
-            lab.knobs.retain(|knob| knob.param != setting.name);
-            lab.set.retain(|other| other.name != setting.name);
-            lab.set.push(setting.clone());
-        }
-        Some(lab)
+        Some((self.lab(&attempt.lab.as_ref()?.value)?, turn))
     }
 
     /// The questions, in file order.

@@ -12,7 +12,7 @@ use mlsys_lab::nearest::nearest;
 use mlsys_lab::params::{Params, Settings};
 use mlsys_lab::schema::{Class, Schema};
 use mlsys_lab::tables::Tables;
-use mlsys_lesson::{DeviceFacts, LabDirective, Lesson, LessonEnv, Target};
+use mlsys_lesson::{DeviceFacts, LabDirective, Lesson, LessonEnv, Setting, Target};
 use mlsys_run::devices::recorded_peak;
 use mlsys_run::outcome::CompletedRun;
 use mlsys_run::process::{Exit, Failure};
@@ -62,8 +62,9 @@ pub fn plan_lesson<'a>(
     request: &Request,
     context: &Context<'_>,
 ) -> Result<Vec<Plan<'a>>, Failure> {
-    let planned =
-        lesson.labs().map(|directive| plan_lab(lesson, &directive.id, directive, request, context));
+    let planned = lesson
+        .labs()
+        .map(|directive| plan_lab(lesson, &directive.id, (directive, &[]), request, context));
     let mut plans: Vec<Plan<'a>> = planned.collect::<Result<_, Failure>>()?;
     let all: Vec<Earlier> = plans.iter().map(Plan::for_later).collect();
     for (index, plan) in plans.iter_mut().enumerate() {
@@ -77,8 +78,8 @@ pub fn plan_lesson<'a>(
         };
     }
     for attempt in lesson.predictions() {
-        let Some(directive) = lesson.turned(attempt) else { continue };
-        let mut plan = plan_lab(lesson, &attempt.id, &directive, request, context)?;
+        let Some((directive, turn)) = lesson.turned(attempt) else { continue };
+        let mut plan = plan_lab(lesson, &attempt.id, (directive, turn), request, context)?;
         if let Some(own) = plans.iter().find(|own| own.id == directive.id) {
             plan.sources = own.sources.clone();
         }
@@ -87,10 +88,11 @@ pub fn plan_lesson<'a>(
     Ok(plans)
 }
 
+/// A lab of the lesson, with the knobs turned that a try turns.
 fn plan_lab<'a>(
     lesson: &Lesson,
     id: &'a str,
-    directive: &LabDirective,
+    (directive, turn): (&LabDirective, &[Setting]),
     request: &Request,
     context: &Context<'_>,
 ) -> Result<Plan<'a>, Failure> {
@@ -103,7 +105,10 @@ fn plan_lab<'a>(
     if settings::takes_workers(schema) {
         settings::set_workers(&mut asked, request.workers.as_deref());
     }
-    let settings = seeded(directive.settings(), request.seed).overlaid(&asked);
+    let turned = turn.iter().fold(directive.settings(), |settings, knob| {
+        settings.turned(schema, &knob.name, knob.value.clone())
+    });
+    let settings = seeded(turned, request.seed).overlaid(&asked);
     let seed = request.seed.unwrap_or(lesson.front.seed);
     let params =
         Params::resolve(schema, &settings, Tables::builtin(), Some(seed)).map_err(|errors| {

@@ -46,6 +46,8 @@ pub struct Page {
     pub telling: Telling,
     pub audience: Audience,
     pub reminded: Option<usize>,
+    /// The guessed try that the next step to a task passes: it was said what it waits for.
+    pub passing: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,6 +148,7 @@ impl Page {
             telling: Telling::Drawn,
             audience: Audience::Student,
             reminded: None,
+            passing: None,
         };
         page.marked = page.activities().first().copied();
         page
@@ -177,10 +180,24 @@ impl Page {
             None => 0,
         };
         self.marked = activities.get(next).copied();
-        let lab = self.marked_block().and_then(Block::as_lab).map(|lab| lab.id.clone());
+        // A try is made at its lab, which a prediction need not show.
+        let lab = match self.marked_block() {
+            Some(Block::Lab(lab)) => Some(lab.id.clone()),
+            Some(Block::Predict(predict)) if predict.turn.is_some() => {
+                predict.lab.as_ref().map(|lab| lab.value.clone())
+            }
+            Some(_) | None => None,
+        };
         if let Some(id) = lab {
             self.show_lab(&id);
         }
+    }
+
+    /// What the marked try still waits for, if its guess is made: `hot: learning_rate = 1`.
+    pub fn pending_turn(&self) -> Option<String> {
+        let attempt = self.marked_block()?.as_predict()?;
+        let is_guessed = self.predictions.get(&attempt.id).is_some_and(|made| !made.locked);
+        attempt.turned_text().filter(|_| is_guessed)
     }
 
     /// The first prediction not made and question not answered rightly, as an index into the blocks.

@@ -176,6 +176,9 @@ fn a_try_is_compared_once_its_knob_is_turned() {
     bench.follow(&[
         ("n", "TRY guess, then turn occ: threads_per_block = | no: So it is."),
         ("\n0.5\n", "now turn occ: threads_per_block = 512 | no: So it is. | does: PredictionMade"),
+        // It is passed at the second asking only.
+        ("n", "this try waits for a run with occ: threads_per_block = 512 | no: end of the lesson"),
+        ("n", "end of the lesson"),
     ]);
     // A knob turned past the value is another experiment.
     for (keys, occupancy, told) in [("\t>>", 0.25, false), ("<", 0.5, true)] {

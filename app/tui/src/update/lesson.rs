@@ -19,6 +19,13 @@ impl App {
     pub(super) fn mark(&mut self, places: isize) {
         let Some(page) = self.page.as_mut() else { return };
         page.turn_to(Side::Text);
+        if let Some(turn) =
+            page.pending_turn().filter(|_| places > 0 && page.passing != page.marked)
+        {
+            page.passing = page.marked;
+            self.notify(format!("this try waits for a run with {turn}; n goes on without it"));
+            return self.start_instant();
+        }
         let before = page.scroll;
         self.keep_marked_in_view();
         if let Some(page) = self.page.as_mut() {

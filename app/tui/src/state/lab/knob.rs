@@ -122,7 +122,13 @@ impl LabState {
             };
             match turn.iter().find(|setting| setting.name == knob.name) {
                 Some(setting) => is_same(&setting.value, value),
-                None => knob.initial.as_ref().is_none_or(|initial| is_same(initial, value)),
+                None => {
+                    let is_entry_turned = turn.iter().any(|setting| {
+                        setting.name.split_once('.').is_some_and(|(table, _)| table == knob.name)
+                    });
+                    is_entry_turned
+                        || knob.initial.as_ref().is_none_or(|initial| is_same(initial, value))
+                }
             }
         })
     }
