@@ -160,7 +160,7 @@ pub struct ListRuns {
 pub struct ExportRun {
     /// The run
     pub run: String,
-    /// csv and jsonl: one line a step; tensorboard: an event file
+    /// csv and jsonl: one line a step; tensorboard: an event file in a folder of the run's own, with its parameters
     #[arg(long, value_enum, default_value_t = RunFormat::Csv)]
     pub format: RunFormat,
     /// The file to write, or for tensorboard the folder that TensorBoard is told; - is standard output

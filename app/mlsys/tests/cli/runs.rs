@@ -65,7 +65,9 @@ fn runs_are_exported() {
     }
     let events = folder.arg("events");
     folder.run(&format!("runs export last-1 --format tensorboard -o {events}")).success();
-    let file = fs::read_dir(&events).unwrap().next().unwrap().unwrap();
+    let run = fs::read_dir(&events).unwrap().next().unwrap().unwrap();
+    assert_eq!(folder.records()[1].file_name().unwrap(), run.file_name());
+    let file = fs::read_dir(run.path()).unwrap().next().unwrap().unwrap();
     assert!(file.file_name().to_str().unwrap().contains("tfevents"));
     assert!(file.metadata().unwrap().len() > 500);
 }

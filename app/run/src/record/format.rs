@@ -2,6 +2,8 @@
 //!
 //! `{"points":{"loss":{"from":1,"by":1,"f32":[0.71,0.69]},"accuracy":{"steps":[1,10,20],"f64":[0.5,0.61,null]}}}`
 //!
+//! `{"clock":[120,4.031]}`: the values of step 120 were there 4.031 s after the start; once a second, and at the end.
+//!
 //! Evenly spaced steps are a start and a stride. Values that were computed in single precision, as a device's mostly are,
 //! are written in the shortest text that reads back as the same number; `null` stands for a value that was not finite.
 //!
@@ -177,6 +179,8 @@ fn single(value: f64, text: &mut Vec<u8>) -> io::Result<bool> {
 pub enum Line {
     Report(Report),
     Points(Vec<Points>),
+    /// A step, and when it was over in seconds since the start.
+    Clock(u64, f64),
 }
 
 /// Values of one series.
@@ -244,6 +248,7 @@ pub fn read(line: &[u8]) -> Result<Line, LineError> {
     }
     let text = str::from_utf8(line).map_err(|_| LineError::NotUtf8)?;
     Ok(Line::Report(match serde_json::from_str(text)? {
+        Json::Clock(step, seconds) => return Ok(Line::Clock(step, seconds)),
         Json::Scalar { name, value } => {
             Report::Scalar { name: name.into(), value: value.unwrap_or(Value::Float(f64::NAN)) }
         }
@@ -262,6 +267,7 @@ enum Json {
     Diverged { step: u64, reason: String },
     Notice(String),
     Frame { panel: String, step: u64, frame: Box<Frame> },
+    Clock(u64, f64),
 }
 
 /// A scalar that is a number with a fraction, which serde_json might read one unit in the last place off.

@@ -40,6 +40,8 @@ impl Default for Limits {
 #[derive(Debug, Default)]
 pub struct Loaded {
     pub data: RunData,
+    /// Steps, and when they were over in seconds since the start, ascending.
+    pub clock: Vec<(u64, f64)>,
     /// A sentence for each thing that was passed over, the first few of a kind.
     pub warnings: Vec<String>,
 }
@@ -88,7 +90,7 @@ pub fn load(source: impl Read + Send, name: &str, limits: Limits) -> io::Result<
         let omitted = loader.omitted_notices;
         loader.warnings.push(format!("{name}: {omitted} notices were left out"));
     }
-    Ok(Loaded { data: loader.data, warnings: loader.warnings })
+    Ok(Loaded { data: loader.data, clock: loader.clock, warnings: loader.warnings })
 }
 
 /// Does the same work on several threads at once, this one included.
@@ -164,6 +166,7 @@ impl ParsedLine {
 struct Loader {
     limits: Limits,
     data: RunData,
+    clock: Vec<(u64, f64)>,
     columns: BTreeMap<String, Column>,
     warnings: Vec<String>,
     /// The number of the next block to apply.
@@ -208,6 +211,14 @@ impl Loader {
                 for points in columns {
                     self.values += points.values.len() + 4;
                     self.extend(points)?;
+                }
+            }
+            Line::Clock(step, seconds) => {
+                self.values += 2;
+                let last = self.clock.last().copied().unwrap_or_default();
+                // Anything else was not written by a run.
+                if step > last.0 && seconds >= last.1 && seconds.is_finite() {
+                    self.clock.push((step, seconds));
                 }
             }
             Line::Report(report) => {

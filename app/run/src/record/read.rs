@@ -39,6 +39,8 @@ pub enum RunStatus {
 pub struct RecordedRun {
     pub summary: Summary,
     pub data: RunData,
+    /// Steps, and when they were over in seconds since the start, ascending; empty in records of before this was kept.
+    pub clock: Vec<(u64, f64)>,
     /// A sentence for each thing that could not be read.
     pub warnings: Vec<String>,
 }
@@ -282,8 +284,9 @@ pub fn open(folder: &Path) -> Result<RecordedRun, RecordError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Loaded::default()),
         Err(error) => Err(error),
     };
-    let Loaded { data, warnings } = loaded.map_err(|error| RecordError::Io { path, error })?;
-    Ok(RecordedRun { summary, data, warnings })
+    let Loaded { data, clock, warnings } =
+        loaded.map_err(|error| RecordError::Io { path, error })?;
+    Ok(RecordedRun { summary, data, clock, warnings })
 }
 
 /// A metric of the newest finished run of a lab on a device, of those with a parameter at a value.
@@ -381,7 +384,7 @@ impl Shipped {
     pub fn open(&self) -> Result<RecordedRun, RecordError> {
         let loaded = load(self.reports, REPORTS, Limits::default())
             .map_err(|error| RecordError::Io { path: PathBuf::from(self.name), error })?;
-        let Loaded { data, warnings } = loaded;
-        Ok(RecordedRun { summary: self.summary()?, data, warnings })
+        let Loaded { data, clock, warnings } = loaded;
+        Ok(RecordedRun { summary: self.summary()?, data, clock, warnings })
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mlsys_lab::Artifact;
 use mlsys_lab::report::Report;
@@ -15,6 +15,9 @@ use crate::files;
 
 /// What is reported within this time goes into one line; a kill costs that line at most.
 const PERIOD: Duration = Duration::from_millis(100);
+
+/// The time of a step is written down this often, and at the end.
+const CLOCK_PERIOD: Duration = Duration::from_secs(1);
 
 /// As many values as one line holds at most, so that lines can be read side by side.
 const LONGEST: usize = 1 << 16;
@@ -130,6 +133,27 @@ impl Writer {
     }
 }
 
+/// When the steps of a run were reported.
+#[derive(Default)]
+struct Clock {
+    step: u64,
+    /// The step and the time that were written last.
+    written: (u64, Duration),
+}
+
+impl Clock {
+    /// A line, if there is a new step and the last line is old enough, or this is the end.
+    fn line(&mut self, elapsed: Duration, is_closing: bool) -> Option<String> {
+        let (step, then) = self.written;
+        let is_due = step == 0 || is_closing || elapsed.saturating_sub(then) >= CLOCK_PERIOD;
+        if self.step == step || !is_due {
+            return None;
+        }
+        self.written = (self.step, elapsed);
+        Some(format!("{{\"clock\":[{},{:.3}]}}\n", self.step, elapsed.as_secs_f64()))
+    }
+}
+
 impl Drop for Writer {
     fn drop(&mut self) {
         // The error is dropped here; `close` returns it.
@@ -145,13 +169,16 @@ impl Shared {
     fn write(&self, mut file: File, folder: &Path) -> io::Result<()> {
         let (mut entries, mut names) = (Vec::new(), Vec::new());
         let (mut batch, mut text) = (Batch::default(), Vec::new());
+        let (started, mut clock) = (Instant::now(), Clock::default());
         loop {
             let is_closing = self.wait_for_entries(&mut entries, &mut names);
+            let elapsed = started.elapsed();
             for entries in entries.chunks(LONGEST) {
                 for entry in entries {
                     match entry {
                         Entry::Point { metric, step, value } => {
                             batch.push(*metric, *step, *value);
+                            clock.step = *step;
                         }
                         Entry::Line(line) => {
                             batch.write(&names, &mut text)?;
@@ -171,6 +198,9 @@ impl Shared {
                 text.clear();
             }
             entries.clear();
+            if let Some(line) = clock.line(elapsed, is_closing) {
+                file.write_all(line.as_bytes())?;
+            }
             if is_closing {
                 return match file.sync_data() {
                     // A pipe, for one, is on no disk.
