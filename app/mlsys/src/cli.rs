@@ -164,6 +164,9 @@ pub enum Command {
     /// Grade one submission in this process
     #[command(hide = true)]
     GradeFile(GradeFile),
+    /// List the devices as JSON in this process, which its parent may kill
+    #[command(hide = true)]
+    ProbeDevices,
     /// Measure what the workbench itself costs, on this machine
     #[command(subcommand)]
     Bench(Bench),

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 
 use mlsys_lesson::LearnerIdError;
 use mlsys_run::console::Console;
-use mlsys_run::devices::Devices;
+use mlsys_run::devices::{Devices, Prober};
 use mlsys_run::library::languages::Languages;
 use mlsys_run::process::{Exit, Failure, Interrupt};
 use mlsys_run::sources::Store;
@@ -46,7 +46,7 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         learner.map_err(|error: LearnerIdError| Failure::Usage(format!("--learner: {error}")))?;
     let mut context = Context {
         console,
-        devices: Devices::default(),
+        devices: Devices::new(Prober::own_program()),
         interrupt: Interrupt::default(),
         paths: Paths::find(),
         store: Store::default(),
@@ -82,6 +82,7 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         Some(Command::Completions { shell }) => program::completions(shell, context.console),
         Some(Command::Manual { folder }) => program::manual(&folder, context.console),
         Some(Command::Grade(options)) => grade::run(&options, &mut context),
+        Some(Command::ProbeDevices) => machine::probe_devices(&mut context),
         Some(Command::GradeAnswer(limits)) => grader::grade_one(limits, &mut context),
         Some(Command::GradeFile(asked)) => grader::grade_own_file(&asked, &mut context),
         Some(Command::Bench(asked)) => machine::bench(&asked, &mut context),

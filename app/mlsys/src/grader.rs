@@ -1,17 +1,17 @@
 //! Answers that are executed, such as kernels, are graded in a process of their own, with limits of time and memory: one
 //! that hangs or fills the memory loses its own points, and the report has all the others.
 
+use std::env;
 use std::ffi::OsString;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::process::Command;
 use std::time::Duration;
-use std::{env, thread};
 
 use mlsys_expr::Env;
 use mlsys_lab::Registry;
 use mlsys_lesson::{Answer, Grade, Grader, GradingJob, Lesson, Question, Verdict};
+use mlsys_run::child;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::storage::read_bounded;
 use mlsys_run::submission::{GradedFile, SubmissionJob};
@@ -120,7 +120,7 @@ impl GradingProcess {
         }
         command.args(arguments).args(["--seconds", &seconds.to_string()]);
         command.args(["--memory", &memory.to_string()]);
-        match finished(command, job, Duration::from_secs(seconds))? {
+        match child::run(command, job, Duration::from_secs(seconds))? {
             None => Err(GradingError::Endless { what, seconds }),
             Some(ended) if ended.status.success() => Ok(ended.out),
             // What Rust says before it aborts.
@@ -133,58 +133,6 @@ impl GradingProcess {
                 Err(GradingError::Died { what, how: format!("{}{said}", ended.status) })
             }
         }
-    }
-}
-
-struct Ended {
-    status: ExitStatus,
-    out: Vec<u8>,
-    err: String,
-}
-
-/// Runs a command with this standard input; none if it was killed because it took longer.
-fn finished(mut command: Command, input: Vec<u8>, limit: Duration) -> io::Result<Option<Ended>> {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = Running(command.spawn()?);
-    let (sender, receiver) = mpsc::channel();
-    let mut stdin = child.0.stdin.take();
-    // What has ended early reads no more; its output says why.
-    let writer = thread::spawn(move || stdin.as_mut().map(|stdin| stdin.write_all(&input)));
-    let (out, err) = (child.0.stdout.take(), child.0.stderr.take());
-    let errors = thread::spawn(move || read_all(err));
-    let reader = thread::spawn(move || {
-        let out = read_all(out);
-        // The parent may have given up.
-        let _ = sender.send(());
-        out
-    });
-    if receiver.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-        return Ok(None);
-    }
-    let status = child.0.wait()?;
-    let panicked = |_| io::Error::other("a thread that read its output has panicked");
-    let out = reader.join().map_err(panicked)??;
-    let err = errors.join().map_err(panicked)??;
-    drop(writer.join());
-    Ok(Some(Ended { status, out, err: String::from_utf8_lossy(&err).into_owned() }))
-}
-
-fn read_all(from: Option<impl Read>) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    if let Some(mut from) = from {
-        from.read_to_end(&mut bytes)?;
-    }
-    Ok(bytes)
-}
-
-/// A process that does not outlive its use.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // It fails where the process has ended already.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 
@@ -250,27 +198,4 @@ fn restrict(ProcessLimits { seconds, memory }: ProcessLimits) -> rustix::io::Res
 #[cfg(not(unix))]
 fn restrict(_: ProcessLimits) -> io::Result<()> {
     Ok(())
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_does_not_end_is_killed() {
-        let run = |script: &str, limit: Duration| {
-            let mut command = Command::new("sh");
-            command.args(["-c", script]);
-            finished(command, vec![b'x'; 1 << 20], limit).unwrap()
-        };
-        assert!(run("while :; do :; done", Duration::from_millis(20)).is_none());
-        let minute = Duration::from_secs(60);
-        let ended = run("cat >/dev/null; echo done; echo why >&2; exit 3", minute).unwrap();
-        assert_eq!(
-            (ended.status.code(), ended.out, ended.err),
-            (Some(3), b"done\n".into(), "why\n".into())
-        );
-        // Its input is not read to its end.
-        assert_eq!(run("exec <&-; echo early", minute).unwrap().out, b"early\n");
-    }
 }

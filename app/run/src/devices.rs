@@ -1,25 +1,29 @@
 //! The devices of this machine, probed once with a limit on how long that may take, and the highest rate measured on
 //! each, which expressions of lessons call `device.peak_flops_per_second`.
+//!
+//! Probing loads the drivers of all back ends, which may hang, crash, and keep tens of megabytes until the process ends.
+//! So the program probes in a child process; a driver is loaded here once a lab runs on it.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
 use std::time::Duration;
+use std::{env, thread};
 
 use mlsys_device::processor;
 use mlsys_lab::device::{Backend, DeviceChoice, DeviceId, DeviceInfo, NoDevice, choose};
-
 use mlsys_lab::params::Params;
 use mlsys_lab::report::RunData;
+use serde::{Deserialize, Serialize};
 
-use crate::{process, record};
+use crate::{child, process, record};
 
 /// A driver that has not answered by then is not going to.
 pub const PROBE_LIMIT: Duration = Duration::from_secs(10);
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Probed {
     /// The devices, the processor always among them.
     pub devices: Vec<DeviceInfo>,
@@ -27,9 +31,55 @@ pub struct Probed {
     pub trouble: Option<String>,
 }
 
-/// Probes on another thread, so that a driver that hangs or panics costs only its devices.
-pub fn probe(limit: Duration) -> Probed {
-    probe_with(limit, mlsys_device::probe)
+/// What loads the drivers.
+#[derive(Clone, Debug)]
+pub enum Prober {
+    /// A thread: a driver that crashes ends the process, and what drivers keep stays.
+    Thread,
+    /// This program, called with [`Prober::COMMAND`].
+    Program(PathBuf),
+}
+
+impl Prober {
+    /// The hidden command that writes the devices to standard output, as JSON.
+    pub const COMMAND: &str = "probe-devices";
+
+    /// The program that is running.
+    pub fn own_program() -> Self {
+        env::current_exe().map_or(Self::Thread, Self::Program)
+    }
+
+    /// The devices; a driver that fails costs only its own.
+    pub fn probe(&self, limit: Duration) -> Probed {
+        let Self::Program(program) = self else { return probe_with(limit, mlsys_device::probe) };
+        let mut command = Command::new(program);
+        command.arg(Self::COMMAND);
+        let trouble = match child::run(command, Vec::new(), limit) {
+            // The program may have been replaced since it started.
+            Err(_) => return probe_with(limit, mlsys_device::probe),
+            Ok(None) => timed_out(limit),
+            Ok(Some(ended)) if ended.status.success() => match serde_json::from_slice(&ended.out) {
+                Ok(probed) => return probed,
+                Err(error) => {
+                    format!(
+                        "probing for devices gave no list ({error}); only the processor is used"
+                    )
+                }
+            },
+            Ok(Some(ended)) => format!(
+                "a driver crashed while devices were probed ({}); only the processor is used",
+                ended.status
+            ),
+        };
+        Probed { devices: vec![processor()], trouble: Some(trouble) }
+    }
+}
+
+fn timed_out(limit: Duration) -> String {
+    format!(
+        "probing for devices did not end within {} s; only the processor is used",
+        limit.as_secs()
+    )
 }
 
 fn probe_with(limit: Duration, probe: impl FnOnce() -> Vec<DeviceInfo> + Send + 'static) -> Probed {
@@ -44,12 +94,7 @@ fn probe_with(limit: Duration, probe: impl FnOnce() -> Vec<DeviceInfo> + Send + 
             Ok(devices) => {
                 return Probed { devices, trouble: None };
             }
-            Err(RecvTimeoutError::Timeout) => {
-                format!(
-                    "probing for devices did not end within {} s; only the processor is used",
-                    limit.as_secs()
-                )
-            }
+            Err(RecvTimeoutError::Timeout) => timed_out(limit),
             Err(RecvTimeoutError::Disconnected) => {
                 "probing for devices panicked; only the processor is used".to_owned()
             }
@@ -59,17 +104,21 @@ fn probe_with(limit: Duration, probe: impl FnOnce() -> Vec<DeviceInfo> + Send + 
 }
 
 /// The devices, probed when first asked for.
-#[derive(Default)]
 pub struct Devices {
+    prober: Prober,
     probed: OnceCell<Probed>,
 }
 
 impl Devices {
+    pub fn new(prober: Prober) -> Self {
+        Self { prober, probed: OnceCell::new() }
+    }
+
     pub fn found(&self) -> &Probed {
         self.probed.get_or_init(|| {
             // Drivers write about missing displays to standard error.
             process::hush();
-            let probed = probe(PROBE_LIMIT);
+            let probed = self.prober.probe(PROBE_LIMIT);
             process::speak();
             probed
         })
@@ -138,6 +187,33 @@ mod tests {
         let probed = probe_with(Duration::from_secs(10), || panic!("no driver"));
         assert_eq!(probed.devices, [processor()]);
         assert!(probed.trouble.is_some_and(|trouble| trouble.contains("panicked")));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_that_crashes_hangs_or_lists_nothing_leaves_the_processor() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("program");
+        let probed = |script: &str, limit: u64| {
+            std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+            std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+            Prober::Program(program.clone()).probe(Duration::from_secs(limit))
+        };
+        for (script, limit, said) in [
+            ("kill -SEGV $$", 60, "a driver crashed while devices were probed"),
+            ("echo Vulkan", 60, "gave no list"),
+            ("exec sleep 60", 0, "did not end within 0 s"),
+        ] {
+            let Probed { devices, trouble } = probed(script, limit);
+            assert_eq!(devices, [processor()]);
+            assert!(trouble.as_ref().is_some_and(|trouble| trouble.contains(said)), "{trouble:?}");
+        }
+        let listed = Probed { devices: vec![processor(), processor()], trouble: None };
+        let script = format!("echo '{}'", serde_json::to_string(&listed).unwrap());
+        let Probed { devices, trouble } = probed(&script, 60);
+        assert_eq!((devices, trouble), (listed.devices, None));
     }
 
     #[test]

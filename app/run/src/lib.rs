@@ -5,6 +5,7 @@
 #![expect(unreachable_pub, reason = "`pub` marks what a module offers to the others")]
 
 pub mod archive;
+pub mod child;
 pub mod console;
 pub mod devices;
 pub mod files;

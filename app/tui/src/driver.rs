@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use mlsys_lab::Registry;
 use mlsys_lab::device::DeviceChoice;
 use mlsys_lesson::{Lesson, Outline, Progress};
+use mlsys_run::devices::Prober;
 use mlsys_run::settings::KnobTurn;
 use mlsys_run::storage::{Drafts, Paths, ProgressLog};
 use mlsys_view::theme::ColorDepth;
@@ -47,6 +48,7 @@ pub struct Options {
     pub preview: Option<Follow>,
     /// Where runs and progress are kept, if anywhere.
     pub paths: Option<Paths>,
+    pub prober: Prober,
 }
 
 pub struct Opening {
@@ -142,7 +144,7 @@ pub fn run(mut options: Options) -> Result<Leaving, Broken> {
         .and_then(|()| driver.draw())
         .and_then(|()| ask(decider, &driver.app, &mut driver.screen))
         .and_then(|()| {
-            inputs::probe_devices(&sender, runs);
+            inputs::probe_devices(options.prober, &sender, runs);
             driver.runner.list_records();
             driver.serve()
         });

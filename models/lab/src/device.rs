@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::named_enum;
 use crate::nearest::nearest;
 
@@ -32,7 +34,8 @@ named_enum! {
 }
 
 /// One device of one back end, written `cpu`, `wgpu:0` or `cuda:1`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct DeviceId {
     /// The back end.
     pub backend: Backend,
@@ -41,7 +44,7 @@ pub struct DeviceId {
 }
 
 /// A device as probing found it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeviceInfo {
     /// Its name on the command line.
     pub id: DeviceId,
@@ -58,7 +61,8 @@ pub struct DeviceInfo {
 }
 
 /// Whether labs can run on a device.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum DeviceState {
     /// Ready.
     Usable,
@@ -78,6 +82,25 @@ impl fmt::Display for DeviceId {
         match self.backend {
             Backend::Cpu => f.write_str("cpu"),
             Backend::Cuda | Backend::Wgpu => write!(f, "{}:{}", self.backend, self.index),
+        }
+    }
+}
+
+impl From<DeviceId> for String {
+    fn from(id: DeviceId) -> Self {
+        id.to_string()
+    }
+}
+
+impl TryFrom<String> for DeviceId {
+    type Error = ParseDeviceError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        match text.parse()? {
+            DeviceChoice::Exactly(id) => Ok(id),
+            DeviceChoice::Auto | DeviceChoice::First(_) => {
+                Err(ParseDeviceError { text, nearest: None })
+            }
         }
     }
 }

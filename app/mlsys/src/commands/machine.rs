@@ -8,6 +8,7 @@ use std::path::Path;
 use mlsys_benches::{generate, llama, load, scaling, screen, simulated, train};
 use mlsys_lab::device::{Backend, DeviceInfo, DeviceState};
 use mlsys_run::console::{Console, harmless};
+use mlsys_run::devices::{PROBE_LIMIT, Prober};
 use mlsys_run::files;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::storage::{NoDataFolder, Paths};
@@ -104,6 +105,14 @@ pub fn worker(_options: cli::Worker, _context: &mut Context<'_>) -> Result<Exit,
         "this mlsys cannot serve its device; {}",
         mlsys_device::workers::BUILD
     )))
+}
+
+/// The process that probes for another one of this program.
+pub fn probe_devices(context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let probed = Prober::Thread.probe(PROBE_LIMIT);
+    let probed = serde_json::to_string(&probed).map_err(|error| Failure::Run(error.to_string()))?;
+    context.console.line(probed)?;
+    Ok(Exit::Passed)
 }
 
 pub fn doctor(listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failure> {

@@ -9,6 +9,7 @@ use mlsys_lab::Backend;
 
 use crate::cli::{Machine, Open};
 use crate::context::Context;
+use mlsys_run::devices::Prober;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::settings;
 use mlsys_run::settings::KnobTurn;
@@ -135,6 +136,7 @@ pub fn start(
         },
         preview,
         paths: context.paths.clone().ok(),
+        prober: Prober::own_program(),
     };
     let left = if context.display.plain {
         let prompt = if on_a_terminal() { Prompt::Shown } else { Prompt::Silent };

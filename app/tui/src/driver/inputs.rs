@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::{io, thread};
 
 use crossterm::event::{Event, MouseButton, MouseEvent, MouseEventKind};
-use mlsys_run::devices::{self, PROBE_LIMIT, probe};
+use mlsys_run::devices::{self, PROBE_LIMIT, Prober};
 
 use super::{Outbox, post};
 use crate::key::Key;
@@ -101,10 +101,10 @@ fn named(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     Ok(())
 }
 
-pub fn probe_devices(outbox: &Outbox, runs: Option<PathBuf>) {
+pub fn probe_devices(prober: Prober, outbox: &Outbox, runs: Option<PathBuf>) {
     let outbox = outbox.clone();
     let spawned = named("devices", move || {
-        let probed = probe(PROBE_LIMIT);
+        let probed = prober.probe(PROBE_LIMIT);
         let devices = probed.devices.clone();
         post(&outbox, Message::Probed(probed.devices));
         // There may be many records: runs that wait for a device do not wait for this.

@@ -36,7 +36,7 @@ pub fn run_plain(
     let channel = mpsc::channel();
     let go_on = listen(&channel.0)?;
     let runs = options.paths.as_ref().map(Paths::runs);
-    inputs::probe_devices(&channel.0, runs.clone());
+    inputs::probe_devices(options.prober, &channel.0, runs.clone());
     let exports = options.paths.as_ref().map(Paths::exports);
     let driver = Driver { log, exports, ..Driver::new(app, NoScreen, runs, drafts, channel) };
     let mut talk = Talk { driver, out, prompt, at: None, go_on };
