@@ -68,7 +68,7 @@ mod tests {
         let run = |script: &str, limit: Duration| {
             let mut command = Command::new("sh");
             command.args(["-c", script]);
-            super::run(command, vec![b'x'; 1 << 20], limit).unwrap()
+            run(command, vec![b'x'; 1 << 20], limit).unwrap()
         };
         assert!(run("while :; do :; done", Duration::from_millis(20)).is_none());
         let minute = Duration::from_secs(60);
