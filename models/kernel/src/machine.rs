@@ -272,6 +272,7 @@ impl Machine {
                 thread,
                 step,
                 sentence,
+                outside: None,
             });
         }
         true

@@ -64,6 +64,7 @@ pub(super) fn problem(finding: &Finding) -> Problem {
         block: finding.block,
         thread: finding.thread,
         sentence: finding.sentence.clone(),
+        outside: finding.outside.clone(),
     }
 }
 

@@ -74,6 +74,7 @@ impl Watched {
             block,
             thread: machine.thread(warp * LANES as u32 + lane),
             sentence: format!("writes {}", self.0),
+            outside: None,
         };
         let sentence = format!("line {line}, warp {warp} of block {block:?}, step {clock}");
         Some(Write { sentence, place })

@@ -6,6 +6,7 @@ use crate::machine::fault::{Fault, Finding, Findings};
 use crate::machine::memory::{Accessor, Store};
 use crate::machine::warp::{Frame, FrameKind, Warp, WarpState, lanes, position};
 use crate::typed_ast::Operation;
+use mlsys_lab::frame::kernel::Outside;
 
 pub(crate) struct Executor<'a> {
     pub(crate) code: &'a Code,
@@ -220,7 +221,7 @@ impl Executor<'_> {
         let pc = self.warp.pc as usize;
         for lane in lanes(missing) {
             self.find_at(pc, Fault::Uninitialized, lane, || {
-                format!("reads '{name}', which has no value yet")
+                (format!("reads '{name}', which has no value yet"), None)
             });
         }
     }
@@ -231,19 +232,29 @@ impl Executor<'_> {
 
     /// Reports a fault of a lane at the instruction that runs.
     pub(super) fn find(&mut self, fault: Fault, lane: usize, sentence: impl FnOnce() -> String) {
-        self.find_at(self.warp.pc as usize - 1, fault, lane, sentence);
+        self.find_at(self.warp.pc as usize - 1, fault, lane, || (sentence(), None));
     }
 
-    fn find_at(&mut self, pc: usize, fault: Fault, lane: usize, sentence: impl FnOnce() -> String) {
+    /// Reports that a lane reaches for an element which its buffer does not have.
+    pub(super) fn find_outside(&mut self, lane: usize, told: impl FnOnce() -> (String, Outside)) {
+        self.find_at(self.warp.pc as usize - 1, Fault::OutOfBounds, lane, || {
+            let (sentence, outside) = told();
+            (sentence, Some(outside))
+        });
+    }
+
+    fn find_at(
+        &mut self,
+        pc: usize,
+        fault: Fault,
+        lane: usize,
+        told: impl FnOnce() -> (String, Option<Outside>),
+    ) {
         let (place, block, thread, step) =
             (self.code.place(pc), self.block, self.thread(lane), self.step);
-        self.findings.add(fault, || Finding {
-            fault,
-            place,
-            block,
-            thread,
-            step,
-            sentence: sentence(),
+        self.findings.add(fault, || {
+            let (sentence, outside) = told();
+            Finding { fault, place, block, thread, step, sentence, outside }
         });
     }
 }

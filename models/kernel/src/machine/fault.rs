@@ -1,6 +1,7 @@
 //! What went wrong: counted by kind, and the first of each in full.
 
 use crate::diagnostic::Place;
+use mlsys_lab::frame::kernel::Outside;
 
 mlsys_lab::named_enum! {
     /// Kinds of what can go wrong, in the order of reports.
@@ -46,6 +47,8 @@ pub struct Finding {
     pub step: u64,
     /// What happened, with its numbers.
     pub sentence: String,
+    /// The element of a buffer that it reached for in vain.
+    pub outside: Option<Outside>,
 }
 
 const LISTED: usize = 64;

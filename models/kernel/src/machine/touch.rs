@@ -7,6 +7,7 @@ use crate::machine::memory::{CellAccess, Target};
 use crate::machine::warp::{AccessKind, lanes, position};
 use crate::typed_ast::RowBound;
 use crate::types::Scalar;
+use mlsys_lab::frame::kernel::Outside;
 
 impl Executor<'_> {
     /// Where an address leads; nowhere, with a fault, where that is outside or misaligned.
@@ -50,17 +51,20 @@ impl Executor<'_> {
         let inside = offset >= 0 && (offset as u64).saturating_add(u64::from(bytes)) <= size as u64;
         if !inside {
             let verb = verb(kind);
-            let name = match (space, self.buffers.get(address::buffer(address))) {
-                (address::GLOBAL, Some(buffer)) => buffer.name.clone(),
-                _ => what.to_owned(),
-            };
-            self.find(Fault::OutOfBounds, lane, || {
-                if name.is_empty() {
-                    return format!("{verb} through a pointer that points nowhere");
-                }
-                let index = offset.div_euclid(i64::from(bytes));
-                let last = size / bytes as usize;
-                format!("{verb} element {index} of {name}, which has {last}")
+            let index = offset.div_euclid(i64::from(bytes));
+            let last = size / bytes as usize;
+            let buffer = self.buffers.get(address::buffer(address));
+            if let Some(buffer) = buffer.filter(|_| space == address::GLOBAL) {
+                let (buffer, size) = (buffer.name.clone(), i64::from(buffer.of.bytes()));
+                self.find_outside(lane, || {
+                    let sentence = format!("{verb} element {index} of {buffer}, which has {last}");
+                    (sentence, Outside { buffer, at: offset.div_euclid(size) })
+                });
+                return None;
+            }
+            self.find(Fault::OutOfBounds, lane, || match what {
+                "" => format!("{verb} through a pointer that points nowhere"),
+                what => format!("{verb} element {index} of {what}, which has {last}"),
             });
             return None;
         }

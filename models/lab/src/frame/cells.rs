@@ -51,6 +51,8 @@ pub enum Tone {
     Warn,
     /// Wrong.
     Bad,
+    /// Of an earlier run, and not there now.
+    Ghost,
 }
 
 /// One row of cells.

@@ -279,6 +279,18 @@ pub struct Problem {
     pub thread: [u32; 3],
     /// What happened.
     pub sentence: String,
+    /// Where it reached, if that is outside of a buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outside: Option<Outside>,
+}
+
+/// An element that a buffer does not have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outside {
+    /// The buffer's name.
+    pub buffer: String,
+    /// Its number in the buffer, below 0 before its beginning.
+    pub at: i64,
 }
 
 #[cfg(test)]

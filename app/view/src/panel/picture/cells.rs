@@ -86,6 +86,7 @@ fn tone(tone: Tone, look: &Look) -> (&'static str, Style) {
         Tone::Text => (" ", theme.text),
         Tone::Warn => ("!", theme.warn),
         Tone::Bad => (glyphs.wrong, theme.bad),
+        Tone::Ghost => (glyphs.fills[3], theme.dim),
     }
 }
 

@@ -118,7 +118,7 @@ pub(crate) fn picture(
         View::Source => Frame::Table(source::table(kernel, debugger)),
         View::Grid => Frame::Table(grid::table(debugger)),
         View::Lanes => Frame::Table(lanes::table(debugger)),
-        View::Memory => Frame::Cells(memory::memory(debugger, memory::PAGE).0),
+        View::Memory => Frame::Cells(memory::memory(debugger, before, memory::PAGE).0),
         View::Sectors => accesses::sectors(debugger, before),
         View::Banks => accesses::banks(debugger, before),
         View::Timeline => Frame::Timeline(order(kernel, debugger, before)),
@@ -239,7 +239,7 @@ impl Picture for Kernel {
                 let (memory, mark) = if self.view == View::Divergence {
                     divergence::raster(self, debugger, before, room)
                 } else {
-                    let (mut cells, mark) = memory::memory(debugger, room);
+                    let (mut cells, mark) = memory::memory(debugger, before, room);
                     let problems = before.and_then(Before::problems);
                     cells.note.extend(problems.map(|problems| format!(" {problems}")));
                     (cells, mark)

@@ -130,7 +130,7 @@ fn tone(tone: Tone, look: &Look) -> Style {
         Tone::First | Tone::Text => theme.text,
         Tone::Second => theme.curves[1],
         Tone::Third => theme.curves[2],
-        Tone::Faint | Tone::Empty => theme.dim,
+        Tone::Faint | Tone::Empty | Tone::Ghost => theme.dim,
         Tone::Warn => theme.warn,
         Tone::Bad => theme.bad.add_modifier(Modifier::CROSSED_OUT),
     }

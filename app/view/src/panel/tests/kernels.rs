@@ -292,3 +292,36 @@ fn an_edited_kernel_is_compared_with_the_launch_before() {
     let past = Some(Past { label: "run 1", frame: &frame });
     assert_eq!(kernel::words(&custom("source", flat), None, past), same);
 }
+
+/// Cells that an earlier launch reached for in vain, and what banks, timeline and problems say of it.
+#[test]
+fn other_panels_compare_with_the_launch_before() {
+    let adds = |example| vec![example, "elements=10", "block_dim=[4]"];
+    let turns = |example| vec![example, "rows=32", "columns=32", "block_dim=[32, 32]"];
+    let sums = |example| vec![example, "elements=128", "block_dim=[128]"];
+    let guard = ["example=vector-add-unguarded", "example=vector-add"].map(adds);
+    let tile = ["example=transpose-tile", "example=transpose-padded"].map(turns);
+    let sum = ["example=reduce-interleaved", "example=reduce-sequential"].map(sums);
+    for (panel, [then, now], until, told) in [
+        ("memory", &guard, "reads A[8]", "2 outside the buffer in run 1"),
+        ("problems", &guard, "", "Problems: 0 instead of 6 in run 1"),
+        ("banks", &tile, "1 passes, 0 of them", "this line has 0 bank replays; in run 1 it had "),
+        ("timeline", &sum, "step 60", "end of run 1"),
+    ] {
+        let (then, now) = (sent(panel, then), sent(panel, now));
+        let frame = Frame::Kernel(Box::new(then));
+        let past = Some(Past { label: "run 1", frame: &frame });
+        let mut walk = KernelDebugger::new(&now);
+        let mut words = kernel::words(&now, Some(&walk), past);
+        while !words.contains(until) || !words.contains(told) {
+            let before = walk.clock();
+            on(&mut walk, 1);
+            assert!(before < walk.clock() && before < 2000, "{panel}: {words}");
+            words = kernel::words(&now, Some(&walk), past);
+        }
+        for (size, room, depth, set) in SCREENS {
+            let buf = drawn(&now, &walk, past, room, depth, set);
+            super::compare(&format!("kernel-edited-{panel}-{size}"), &buf);
+        }
+    }
+}

@@ -116,6 +116,12 @@ impl<'a> Before<'a> {
         })
     }
 
+    /// The elements which a buffer does not have and that the earlier launch reached for.
+    pub(super) fn outside(&self, buffer: &str) -> impl Iterator<Item = i64> {
+        let reached = self.then.whole.problems.iter().filter_map(|one| one.outside.as_ref());
+        reached.filter(move |outside| outside.buffer == buffer).map(|outside| outside.at)
+    }
+
     /// What went wrong in the earlier launch, if as much does not go wrong now.
     pub(super) fn problems(&self) -> Option<String> {
         let (then, now) = (&self.then.whole.problems, &self.now.whole.problems);

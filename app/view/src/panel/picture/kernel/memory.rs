@@ -1,6 +1,7 @@
 //! Cells of memory, buffer by buffer: what happened to each, its value, and which lane reaches it now.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use mlsys_kernel::{AccessKind, CellState, Machine, Reach};
 use mlsys_lab::Value;
@@ -9,6 +10,7 @@ use mlsys_lab::picture::index_ranges;
 use mlsys_lab::value::number;
 
 use super::NOTHING_RUN;
+use super::before::Before;
 use super::buffers::{Buffer, buffers};
 use super::debugger::{KernelDebugger, Thread};
 use super::state::{LaneAccess, lane_accesses};
@@ -27,13 +29,16 @@ const KINDS: [(&str, Tone); 7] = [
     ("outside the buffer", Tone::Third),
 ];
 
-/// The kind of a cell that no buffer has.
+/// The kind of a cell that no buffer has, and of one that lanes of an earlier launch reached for.
 const OUTSIDE: usize = 6;
+const EARLIER: usize = 7;
 
 /// The cells of all buffers and of the block's shared memory, as much of each as there is room for in columns and rows, around
-/// what is reached; and the row and column of the cell that the selected lane reaches.
+/// what is reached; and the row and column of the cell that the selected lane reaches. Behind the buffers stand the cells that
+/// lanes reach for in vain now, or did in an earlier launch.
 pub(super) fn memory(
     debugger: &KernelDebugger,
+    before: Option<&Before<'_>>,
     (columns, rows): (usize, usize),
 ) -> (Cells, Option<(usize, usize)>) {
     /// Bytes of a sector of global memory.
@@ -69,7 +74,7 @@ pub(super) fn memory(
         let first = window(about, buffer.elements, across, each);
         let last = (first + across * each).min(buffer.elements);
         let own = own.and_then(|own| buffer.element(Some(own))).or(watched);
-        let outside = outside(&accesses, buffer);
+        let ghosts = ghosts(&accesses, before, buffer);
         for start in (first..last).step_by(across) {
             let row = start..(start + across).min(last);
             if let Some(at) = own.filter(|at| row.contains(at)) {
@@ -80,12 +85,9 @@ pub(super) fn memory(
             let cell = |element: usize| Some(cell(buffer, machine, here, element, &lanes));
             let mut cells: Vec<_> = row.map(cell).collect();
             // What lies behind the last element, as far as the row goes, is drawn where it would be.
-            let behind = start as i64 + cells.len() as i64;
-            let ghosts = outside.range(behind..start as i64 + across as i64);
-            if last == buffer.elements
-                && let Some((furthest, _)) = ghosts.last()
-            {
-                cells.extend((behind..=*furthest).map(|at| Some(ghost(outside.get(&at)))));
+            let behind = start as i64 + cells.len() as i64..start as i64 + across as i64;
+            if last == buffer.elements {
+                cells.extend(ghost_cells(&ghosts, behind));
             }
             cell_rows.push(CellRow {
                 label: buffer.label(start),
@@ -97,27 +99,38 @@ pub(super) fn memory(
             });
         }
         let in_row = (last.saturating_sub(1) / across * across + across) as i64;
-        let is_far = |at: &&i64| **at < 0 || last == buffer.elements && **at >= in_row;
-        if let Some(start) = outside.keys().find(is_far) {
+        let is_far = |at: &i64| *at < 0 || last == buffer.elements && *at >= in_row;
+        let mut far = ghosts.iter().filter(|(at, _)| is_far(at));
+        let nearest = far.clone().find(|(_, lanes)| !lanes.is_empty()).or_else(|| far.next());
+        if let Some((start, _)) = nearest {
             let row = *start..*start + across as i64;
             let lanes: Vec<usize> =
-                outside.range(row.clone()).flat_map(|(_, l)| l.clone()).collect();
-            let until = outside.range(row).last().map_or(*start, |(at, _)| *at);
+                ghosts.range(row.clone()).flat_map(|(_, l)| l.clone()).collect();
             cell_rows.push(CellRow {
                 label: format!("{}[{start}]", buffer.name),
-                cells: (*start..=until).map(|at| Some(ghost(outside.get(&at)))).collect(),
-                remark: format!("{} {}", lane_ranges(&lanes), verb(lanes.len())),
+                cells: ghost_cells(&ghosts, row),
+                remark: match lanes.len() {
+                    0 => String::new(),
+                    count => format!("{} {}", lane_ranges(&lanes), verb(count)),
+                },
             });
         }
     }
-    let is_outside = |cell: &Option<Cell>| cell.as_ref().is_some_and(|c| c.kind == OUTSIDE);
-    let has_outside = cell_rows.iter().any(|row: &CellRow| row.cells.iter().any(is_outside));
+    let has = |kind: usize| {
+        let mut cells = cell_rows.iter().flat_map(|row: &CellRow| row.cells.iter().flatten());
+        cells.any(|cell| cell.kind == kind)
+    };
+    let mut kinds = kinds_until(if has(OUTSIDE) || has(EARLIER) { KINDS.len() } else { OUTSIDE });
+    if let Some(before) = before.filter(|_| has(EARLIER)) {
+        let name = format!("outside the buffer in {}", before.label);
+        kinds.push(Kind { name, tone: Tone::Ghost });
+    }
     let cells = Cells {
         group: buffers
             .iter()
             .find_map(|b| b.columns)
             .map_or(SECTOR / 4, |_| debugger.recipe.block_dim[0] as usize),
-        kinds: if has_outside { kinds_until(KINDS.len()) } else { kinds() },
+        kinds,
         rows: cell_rows,
         note: [unwritten(debugger, machine), selected_lane(debugger, &accesses)].concat(),
         ..Cells::default()
@@ -197,9 +210,17 @@ fn window(about: usize, elements: usize, across: usize, rows: usize) -> usize {
     first.min(elements.div_ceil(across).saturating_sub(rows)) * across
 }
 
-/// The elements that lanes reach now and that the buffer does not have.
-fn outside(accesses: &[Option<LaneAccess>], buffer: &Buffer) -> BTreeMap<i64, Vec<usize>> {
-    let mut found: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
+/// The elements that the buffer does not have, with the lanes that reach for them now; without lanes those that an earlier
+/// launch reached for.
+fn ghosts(
+    accesses: &[Option<LaneAccess>],
+    before: Option<&Before<'_>>,
+    buffer: &Buffer,
+) -> BTreeMap<i64, Vec<usize>> {
+    let is_outside = |element: &i64| !(0..buffer.elements as i64).contains(element);
+    let earlier = before.into_iter().flat_map(|before| before.outside(&buffer.name));
+    let mut found: BTreeMap<i64, Vec<usize>> =
+        earlier.filter(is_outside).map(|element| (element, Vec::new())).collect();
     for (lane, access) in accesses.iter().enumerate() {
         if let Some(LaneAccess {
             is_now: true,
@@ -207,7 +228,7 @@ fn outside(accesses: &[Option<LaneAccess>], buffer: &Buffer) -> BTreeMap<i64, Ve
             ..
         }) = access
             && *of == buffer.name
-            && !(0..buffer.elements as i64).contains(element)
+            && is_outside(element)
         {
             found.entry(*element).or_default().push(lane);
         }
@@ -215,8 +236,19 @@ fn outside(accesses: &[Option<LaneAccess>], buffer: &Buffer) -> BTreeMap<i64, Ve
     found
 }
 
-fn ghost(lanes: Option<&Vec<usize>>) -> Cell {
-    Cell { kind: OUTSIDE, text: lanes.map_or_else(String::new, |lanes| behind(lanes)) }
+/// A stretch of cells that the buffer does not have, up to the last that is reached for.
+fn ghost_cells(ghosts: &BTreeMap<i64, Vec<usize>>, range: Range<i64>) -> Vec<Option<Cell>> {
+    let last = |is: fn(&Vec<usize>) -> bool| {
+        let mut of = ghosts.range(range.clone()).filter(|(_, lanes)| is(lanes));
+        of.next_back().map_or(range.start, |(at, _)| at + 1)
+    };
+    let (now, any) = (last(|lanes| !lanes.is_empty()), last(|_| true));
+    let cell = |at: i64| match ghosts.get(&at) {
+        Some(lanes) if lanes.is_empty() => Some(Cell::new(EARLIER)),
+        Some(lanes) => Some(Cell { kind: OUTSIDE, text: behind(lanes) }),
+        None => (at < now).then(|| Cell::new(OUTSIDE)),
+    };
+    (range.start..any).map(cell).collect()
 }
 
 /// The lanes that reach a cell, behind its value.
