@@ -107,6 +107,8 @@ pub(super) struct RecordDeclaration {
     pub(super) name: String,
     pub(super) place: Place,
     pub(super) fields: Vec<Declarator>,
+    /// How many constants stand before it: extents of its arrays name these.
+    pub(super) constants: usize,
 }
 
 /// A type as it is written, with at most one star.

@@ -17,7 +17,7 @@ mod record;
 mod written;
 
 use crate::ast;
-use crate::ast::{Role, Statement, StatementKind, Unit};
+use crate::ast::{Passing, Role, Statement, StatementKind, Unit};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::typed_ast::{
     Expr, Function, Global, Index, Param, Program, Shared, Stmt, StmtKind, Test,
@@ -104,15 +104,13 @@ pub(super) fn check(unit: &Unit, diagnostics: Vec<Diagnostic>) -> Result<Program
         scopes: vec![BTreeMap::new()],
         ..Checker::default()
     };
+    let mut constants = unit.constants.iter();
     for record in &unit.records {
+        let before = record.constants.saturating_sub(unit.constants.len() - constants.len());
+        checker.constants(constants.by_ref().take(before));
         checker.define(record);
     }
-    for declaration in &unit.constants {
-        for name in &declaration.names {
-            // The complaint is kept; the next name is looked at all the same.
-            let _ = checker.global(declaration.storage, name);
-        }
-    }
+    checker.constants(constants);
     let mut kernel = None;
     let mut params = Vec::new();
     for (source, function) in sources.iter().enumerate() {
@@ -216,8 +214,14 @@ impl<'u> Checker<'u> {
     pub(super) fn function(&mut self, function: &'u ast::Function) {
         self.current.name.clone_from(&function.name);
         self.current.result = Type::Void;
-        if let Ok(ty) = self.type_of(function.result, function.place, "a function's value") {
-            self.current.result = ty;
+        let refers = function.result.passing == Passing::Reference;
+        let result = if refers {
+            self.referred(function.result, function.place)
+        } else {
+            self.type_of(function.result, function.place, "a function's value")
+        };
+        if let Ok(ty) = result {
+            (self.current.result, self.current.refers) = (ty, refers);
         }
         if function.role == Role::Kernel && self.current.result != Type::Void {
             let message = "a kernel returns nothing";
@@ -225,7 +229,7 @@ impl<'u> Checker<'u> {
             self.complain(function.place, message, help);
         }
         let mut passing = Vec::new();
-        let gives = self.current.result.record();
+        let gives = self.current.result.record().filter(|_| !refers);
         self.scopes.push(BTreeMap::new());
         self.declare_bound(function);
         let mut body = self.scoped(|checker| {
@@ -254,7 +258,7 @@ impl<'u> Checker<'u> {
             let message = format!("calls nest more than {DEEPEST_CALLS} deep");
             self.complain(function.place, message, "write some of them out");
         }
-        self.signatures.push(Signature { passing, gives });
+        self.signatures.push(Signature { passing, gives, refers });
         let defaults = function.params.iter().map(|param| param.default.as_ref());
         self.defaults.push(defaults.collect());
         self.functions.push(Function {
@@ -360,6 +364,9 @@ impl Checker<'_> {
                 (None, ty) => {
                     let message = format!("'{}' returns a {ty}", self.current.name);
                     return self.refuse(place, message, "write return value;");
+                }
+                (Some(value), _) if self.current.refers => {
+                    Some(self.given_reference(value, place)?)
                 }
                 (Some(value), ty) if ty.record().is_some() => {
                     let given = self.given_record(value, place)?;

@@ -149,7 +149,8 @@ impl Checker<'_> {
             values.push(self.convert(value?, *ty)?);
         }
         let Some(record) = signature.gives else {
-            return Ok(Expr { place, ty: result, kind: Kind::Call(index, values) });
+            let call = Expr { place, ty: result, kind: Kind::Call(index, values) };
+            return Ok(if signature.refers { self.at(call) } else { call });
         };
         // The record that it gives goes into a variable of the caller.
         self.called_into(index, values, record, place)

@@ -293,6 +293,15 @@ impl Checker<'_> {
         Ok(Some(Extents::new(&list)))
     }
 
+    pub(super) fn constants<'d>(&mut self, declarations: impl Iterator<Item = &'d Declaration>) {
+        for declaration in declarations {
+            for name in &declaration.names {
+                // The complaint is kept; the next name is looked at all the same.
+                let _ = self.global(declaration.storage, name);
+            }
+        }
+    }
+
     /// What is declared outside of functions: constants, and dynamic shared memory.
     pub(super) fn global(&mut self, storage: Storage, name: &Declarator) -> Checked<()> {
         if storage == Storage::Local {

@@ -8,6 +8,8 @@ use crate::diagnostic::Place;
 use crate::typed_ast::{Expr, Kind, Operation, RowBound};
 use crate::types::{Access, Extents, Scalar, Type};
 
+const SUBSCRIPT: &str = "operator[]";
+
 impl Checker<'_> {
     /// The address of an element: `a[i]`, also of a row of an array of arrays.
     pub(super) fn element(&mut self, expr: &ast::Expr) -> Checked<Expr> {
@@ -39,6 +41,13 @@ impl Checker<'_> {
                     },
                 };
                 Ok(Expr { place, ty, kind: Kind::Offset(Box::new(base), Box::new(index)) })
+            }
+            Type::Array { extents, .. }
+                if extents.dimensions() == 0 && !self.candidates(SUBSCRIPT).is_empty() =>
+            {
+                let value = self.operator(SUBSCRIPT, vec![base, index], place)?;
+                // A reference is the address that is asked for.
+                Ok(if let Kind::Load(address) = value.kind { *address } else { value })
             }
             Type::Array { extents, .. } if extents.dimensions() == 0 => {
                 self.refuse(place, format!("a {} has no elements", base.ty), "write .x")

@@ -43,6 +43,8 @@ pub(super) struct FunctionState {
     pub(super) local_bytes: u32,
     pub(super) name: String,
     pub(super) result: Type,
+    /// Whether the result is an address that stands for what lies there.
+    pub(super) refers: bool,
     /// The argument through which it gives a record.
     pub(super) gives: Option<Index>,
     pub(super) loops: u32,

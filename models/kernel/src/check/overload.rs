@@ -83,6 +83,14 @@ impl Checker<'_> {
         let bound = self.deduced_bound(function, given, values, place)?;
         // A function that is no template is preferred.
         let mut cost = u32::from(!function.template.is_empty());
+        // What may be changed goes rather to a function that may change it.
+        for (value, param) in values.iter().zip(params) {
+            let is_constant = param.ty.passing == Passing::Reference
+                && param.ty.access == Access::Constant
+                && param.ty.pointer.is_none();
+            let may_change = |address: Type| access(address) == Access::Mutable;
+            cost += 2 * u32::from(is_constant && address_of(value).is_some_and(may_change));
+        }
         let outer = std::mem::replace(&mut self.current.bindings, bound.clone());
         let types: Vec<_> =
             params.iter().map(|param| self.param_type(param.ty, param.place)).collect();
@@ -92,7 +100,7 @@ impl Checker<'_> {
                 && param.ty.access == Access::Mutable
                 && param.ty.pointer.is_none();
             cost += match distance(value, ty?, is_changed) {
-                Some(distance) => 2 * distance,
+                Some(distance) => 4 * distance,
                 None => {
                     let message = format!("'{}' of {name} takes no {}", param.name, value.ty);
                     return self.refuse(value.place, message, "");

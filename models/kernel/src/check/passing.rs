@@ -13,6 +13,8 @@ use crate::types::{Access, Extents, Record, Scalar, Type};
 pub(super) struct Signature {
     pub(super) passing: Vec<Passed>,
     pub(super) gives: Option<Record>,
+    /// Whether its value is an address that stands for what lies there.
+    pub(super) refers: bool,
 }
 
 /// An argument: its variable, and what a call hands over.
@@ -49,7 +51,7 @@ impl Checker<'_> {
     }
 
     /// The address that a reference is.
-    fn referred(&mut self, ty: ast::TypeName, place: Place) -> Checked<Type> {
+    pub(super) fn referred(&mut self, ty: ast::TypeName, place: Place) -> Checked<Type> {
         if ty.pointer.is_some() {
             let message = "references to pointers are not part of this";
             return self.refuse(place, message, "return the pointer, or pass an index");
@@ -118,6 +120,20 @@ impl Checker<'_> {
             }
         }
         body
+    }
+
+    /// `return a[i];` in a function whose value is a reference.
+    pub(super) fn given_reference(&mut self, value: &ast::Expr, place: Place) -> Checked<Expr> {
+        let address = self.address(value, place)?;
+        let mut root = &address;
+        while let Kind::Offset(base, _) | Kind::Convert(base) = &root.kind {
+            root = base;
+        }
+        if let Kind::Local(_) = root.kind {
+            let message = "this variable ends with the function";
+            return self.refuse(place, message, "return its value, or take it as an argument");
+        }
+        self.convert(address, self.current.result)
     }
 
     /// `return v;` in a function that gives a record.

@@ -23,7 +23,11 @@ impl Parser {
         let mut unit = Unit::default();
         while *self.token() != Token::End {
             let before = self.place();
+            let records = self.records.len();
             let read = self.item(&mut unit);
+            for record in self.records.iter_mut().skip(records) {
+                record.constants = unit.constants.len();
+            }
             let declared = unit.functions.len();
             let members = std::mem::take(&mut self.members).into_iter();
             unit.functions.extend(members.map(|one| Function { declared, ..one }));
@@ -123,8 +127,19 @@ impl Parser {
             role = role.or(Some(Role::Helper).filter(|_| *self.ahead(1) == Token::Mark("(")));
         }
         let ty = self.stars(plain)?;
-        if self.is_name("__launch_bounds__") {
-            self.launch_bounds()?;
+        // `void __global__ f` is usual as well.
+        loop {
+            match self.token_word().as_str() {
+                "__launch_bounds__" => {
+                    self.launch_bounds()?;
+                    continue;
+                }
+                "__global__" if role.is_none() => role = Some(Role::Kernel),
+                "__device__" if role.is_none() => role = Some(Role::Helper),
+                "__host__" | "inline" | "__forceinline__" | "__noinline__" | "__inline__" => {}
+                _ => break,
+            }
+            self.advance();
         }
         let (name, place) = if self.is_name("operator") {
             self.operator_name()?
@@ -210,6 +225,10 @@ impl Parser {
         if self.take("(") {
             self.need(")", "operator(")?;
             return Ok(("operator()".to_owned(), place));
+        }
+        if self.take("[") {
+            self.need("]", "operator[")?;
+            return Ok(("operator[]".to_owned(), place));
         }
         let mark = self.mark();
         let is_known = infix(mark).is_some() || assignment(mark).is_some_and(|one| one.is_some());

@@ -3,6 +3,7 @@
 use crate::ast::{Base, RecordDeclaration};
 use crate::lexer::Token;
 use crate::parser::generic::plain;
+use crate::parser::items::behind;
 use crate::parser::{Parsed, Parser};
 use crate::types::Record;
 
@@ -12,9 +13,14 @@ const MOST: usize = 100;
 impl Parser {
     /// Whether a structure is declared here, and not only named.
     pub(super) fn at_record(&self) -> bool {
-        (1..8)
-            .take_while(|by| !matches!(self.ahead(*by), Token::Mark(";" | "*" | "&" | ":")))
-            .any(|by| *self.ahead(by) == Token::Mark("{"))
+        let mut by = 1;
+        while matches!(self.ahead(by), Token::Name(name) if name == "__align__" || name == "alignas")
+        {
+            by = behind(&self.tokens, self.position() + by + 1) - self.position();
+        }
+        let head = (by..by + 4).map(|by| self.ahead(by));
+        head.take_while(|token| !matches!(token, Token::Mark(";" | "*" | "&" | ":" | "(")))
+            .any(|token| *token == Token::Mark("{"))
     }
 
     /// `struct P { float x, y; };`, or behind `typedef` with its name at the end.
@@ -70,7 +76,7 @@ impl Parser {
         let name = names.last().cloned().unwrap_or_default();
         self.declared.extend(names.iter().map(|name| (name.clone(), true)));
         self.types.extend(names.into_iter().map(|name| (name, ty)));
-        self.records.push(RecordDeclaration { name, place, fields });
+        self.records.push(RecordDeclaration { name, place, fields, constants: 0 });
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use crate::parser::groups::written_out;
 use crate::parser::headers::included;
 use crate::parser::items::{Item, ItemKind, items, kernels, plain, reached, word};
 use crate::parser::template::instantiated;
-use crate::parser::{by_value, structures};
+use crate::parser::{by_value, statics, structures};
 
 /// The tokens that are read, and whether they were chosen out of a whole file. Complaints about what is left out are dropped; `choice` names the kernel, or is empty.
 pub(super) fn selected(
@@ -59,7 +59,7 @@ pub(super) fn selected(
     }
     out.extend(tokens.last().cloned());
     let declared = items.iter().flat_map(|item| item.names.iter().map(String::as_str)).collect();
-    let out = structures::written_out(out, diagnostics);
+    let out = statics::written_out(structures::written_out(out, diagnostics));
     (by_value::written_out(included(out, &declared)), is_file)
 }
 

@@ -8,20 +8,21 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::lexer::{Lexeme, Token};
 use crate::parser::items::{Item, behind, behind_angle, items, mark, word};
 use crate::parser::member::behind_function;
+use crate::parser::spelling::Spelling;
 use crate::parser::template::{Param, bracketed, params, parts, substituted};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Structures that the templates of a text may become.
-const MOST: usize = 100;
+pub(super) const MOST: usize = 100;
 
 /// Words of all of them together.
-const MOST_TOKENS: usize = 100_000;
+pub(super) const MOST_TOKENS: usize = 100_000;
 
 /// Words that a list of arguments and one argument of it may have.
 const LONGEST: [usize; 2] = [256, 16];
 
 /// How deep arguments and fields may name further ones.
-const DEEPEST: usize = 16;
+pub(super) const DEEPEST: usize = 16;
 
 #[derive(Default)]
 struct Template {
@@ -32,16 +33,42 @@ struct Template {
     special: BTreeMap<String, Vec<Lexeme>>,
 }
 
-struct Writer<'d> {
+/// A function that is written for the structures which exist.
+pub(super) struct Lifted {
+    pub(super) name: String,
+    /// Of each argument of its template the name, the words, and whether it is a type.
+    pub(super) params: Vec<(String, Vec<Lexeme>, bool)>,
+    /// The structures' names and arguments in it.
+    pub(super) uses: Vec<(String, Vec<Vec<Lexeme>>)>,
+    pub(super) function: Vec<Lexeme>,
+    /// What it has been written for.
+    pub(super) written: BTreeSet<String>,
+}
+
+impl Lifted {
+    fn is_named(&self, name: &str) -> bool {
+        self.name == name
+    }
+}
+
+pub(super) struct Writer<'d> {
     templates: BTreeMap<String, Template>,
+    pub(super) spelling: Spelling,
     /// Names of the structures that exist, by the template and its arguments.
     made: BTreeMap<String, String>,
+    /// The templates and arguments of these.
+    pub(super) instances: Vec<(String, Vec<Vec<Lexeme>>)>,
+    /// Functions that are written where they are called, and how many were.
+    pub(super) lifted: Vec<Lifted>,
+    pub(super) functions: usize,
+    /// Names of the others.
+    pub(super) plain: BTreeSet<String>,
     out: Vec<Lexeme>,
     /// Arguments of the function's own template.
-    open: Vec<String>,
-    depth: usize,
-    /// Words of all structures so far.
-    words: usize,
+    pub(super) open: Vec<String>,
+    pub(super) depth: usize,
+    /// Words of all structures and functions so far.
+    pub(super) words: usize,
     diagnostics: &'d mut Vec<Diagnostic>,
 }
 
@@ -55,7 +82,12 @@ pub(super) fn written_out(tokens: Vec<Lexeme>, diagnostics: &mut Vec<Diagnostic>
     }
     let mut writer = Writer {
         templates: BTreeMap::new(),
+        spelling: Spelling::of(&tokens, &items),
         made: BTreeMap::new(),
+        instances: Vec::new(),
+        lifted: Vec::new(),
+        functions: 0,
+        plain: BTreeSet::new(),
         out: Vec::new(),
         open: Vec::new(),
         depth: 0,
@@ -67,11 +99,14 @@ pub(super) fn written_out(tokens: Vec<Lexeme>, diagnostics: &mut Vec<Diagnostic>
     }
     for item in others {
         let own = &tokens[item.tokens.clone()];
+        if writer.lifts(item, own) {
+            continue;
+        }
+        writer.plain.extend(item.names.iter().cloned());
         let head = if word(own, 0) == "template" { behind_angle(own, 1) } else { 0 };
         let open = params(own, 2.min(head)..head.saturating_sub(1));
         writer.open = open.into_iter().map(|param| param.name).collect();
-        let own = writer.text(own);
-        writer.out.extend(own);
+        writer.write(own);
     }
     let mut out = writer.out;
     out.extend(tokens.last().cloned());
@@ -92,17 +127,15 @@ fn structure(tokens: &[Lexeme]) -> Option<(usize, usize)> {
     (is_structure && !word(tokens, name).is_empty()).then_some((begin, name))
 }
 
-/// Arguments as a text that tells them apart.
-fn key(arguments: &[Vec<Lexeme>]) -> String {
-    let words = |one: &Vec<Lexeme>| {
-        one.iter().map(|lexeme| lexeme.token.written()).collect::<Vec<_>>().join(" ")
-    };
-    arguments.iter().map(words).collect::<Vec<_>>().join(", ")
-}
-
 impl Writer<'_> {
-    fn complain(&mut self, place: Place, message: String, help: &str) {
+    pub(super) fn complain(&mut self, place: Place, message: String, help: &str) {
         self.diagnostics.push(Diagnostic::new(place, message, help));
+    }
+
+    /// Arguments as a text that tells them apart.
+    pub(super) fn key(&self, arguments: &[Vec<Lexeme>]) -> String {
+        let words = arguments.iter().map(|one| self.spelling.written(one));
+        words.collect::<Vec<_>>().join(", ")
     }
 
     fn declare(&mut self, tokens: &[Lexeme]) {
@@ -112,25 +145,39 @@ impl Writer<'_> {
             let help = "write template <> struct with all of them, for each use";
             return self.complain(tokens[name].place, message.to_owned(), help);
         }
-        let template = self.templates.entry(word(tokens, name).to_owned()).or_default();
         if mark(tokens, name + 1) == "<" {
             let close = behind_angle(tokens, name + 1);
-            let arguments = key(&parts(tokens, name + 2..close - 1));
+            let arguments = self.key(&parts(tokens, name + 2..close - 1));
             let without = [&tokens[begin..=name], &tokens[close..]].concat();
+            let template = self.templates.entry(word(tokens, name).to_owned()).or_default();
             template.special.insert(arguments, without);
         } else if mark(tokens, name + 1) == "{" {
+            let template = self.templates.entry(word(tokens, name).to_owned()).or_default();
             template.params = params(tokens, 2..begin - 1);
             template.general = tokens[begin..].to_vec();
         }
     }
 
+    pub(super) fn has_template(&self, name: &str) -> bool {
+        self.templates.contains_key(name)
+    }
+
+    /// Writes a declaration, and before it what it uses.
+    pub(super) fn write(&mut self, tokens: &[Lexeme]) {
+        let own = self.text(tokens);
+        self.write_called(&own);
+        self.out.extend(own);
+    }
+
     /// Some tokens with the names of structures in place of templates and their arguments.
-    fn text(&mut self, tokens: &[Lexeme]) -> Vec<Lexeme> {
+    pub(super) fn text(&mut self, tokens: &[Lexeme]) -> Vec<Lexeme> {
         let mut out = Vec::with_capacity(tokens.len());
         let mut at = 0;
         while at < tokens.len() {
             let name = word(tokens, at);
-            let is_template = mark(tokens, at + 1) == "<" && self.templates.contains_key(name);
+            let is_function = self.lifted.iter().any(|lifted| lifted.is_named(name));
+            let is_template =
+                mark(tokens, at + 1) == "<" && (is_function || self.has_template(name));
             let close = if is_template {
                 let window = &tokens[at + 1..tokens.len().min(at + LONGEST[0])];
                 at + 1 + behind_angle(window, 0)
@@ -148,12 +195,30 @@ impl Writer<'_> {
                 inner.push(Lexeme { token: Token::Mark(">"), place: tokens[close - 1].place });
             }
             let place = tokens[at].place;
+            let made = if self.is_open(name, &inner, place) {
+                None
+            } else if is_function {
+                Some(self.called_with(name, &inner, place))
+            } else {
+                self.structure(name, &inner, place)
+            };
             // Where that is refused any type will do.
-            let made = self.structure(name, &inner, place).unwrap_or_else(|| "int".to_owned());
+            let made = made.unwrap_or_else(|| "int".to_owned());
             out.push(Lexeme { token: Token::Name(made), place });
             at = close;
         }
         out
+    }
+
+    /// Refuses arguments that are those of the function's own template.
+    fn is_open(&mut self, name: &str, inner: &[Lexeme], place: Place) -> bool {
+        let is_in = |open: &&String| (0..inner.len()).any(|at| word(inner, at) == *open);
+        let Some(open) = self.open.iter().find(is_in) else { return false };
+        let message = format!(
+            "'{name}' depends on '{open}', an argument of this function's template, which nothing says here"
+        );
+        self.complain(place, message, "write the function for the type that it is called with");
+        true
     }
 
     /// The structure that a template is for some arguments; it is written if it is new.
@@ -163,19 +228,6 @@ impl Writer<'_> {
                 "'{name}' becomes more than {MOST} structures, {MOST_TOKENS} words, or {DEEPEST} in each other"
             );
             self.complain(place, message, "write the structures that are used");
-            return None;
-        }
-        if let Some(open) =
-            self.open.iter().find(|open| (0..inner.len()).any(|at| word(inner, at) == *open))
-        {
-            let message = format!(
-                "'{name}' depends on '{open}', an argument of this function's template: templates of structures in templates of functions are not part of this"
-            );
-            self.complain(
-                place,
-                message,
-                "write the function for the structure that it is called with",
-            );
             return None;
         }
         self.depth += 1;
@@ -215,7 +267,8 @@ impl Writer<'_> {
             self.complain(place, message, "write one for each");
             return None;
         }
-        let arguments = key(&arguments);
+        let given = arguments.clone();
+        let arguments = self.key(&arguments);
         let full = format!("{name}<{arguments}>");
         if let Some(made) = self.made.get(&full) {
             return Some(made.clone());
@@ -229,6 +282,7 @@ impl Writer<'_> {
             made.push('_');
         }
         self.made.insert(full, made.clone());
+        self.instances.push((name.to_owned(), given));
         let list = template.special.get(&arguments).unwrap_or(&template.general);
         if list.is_empty() {
             self.complain(

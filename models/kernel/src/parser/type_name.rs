@@ -30,6 +30,34 @@ const ALIASES: [(&str, &str, Scalar); 18] = [
     ("clock_t", "long long", Scalar::Long),
 ];
 
+/// The number that some words mean, which stand in the order of the alphabet.
+pub(super) fn worded_scalar(words: &str) -> Option<Scalar> {
+    Some(match words {
+        "char" | "char signed" => Scalar::Char,
+        "char unsigned" => Scalar::UnsignedChar,
+        "short" | "int short" | "short signed" | "int short signed" => Scalar::Short,
+        "short unsigned" | "int short unsigned" => Scalar::UnsignedShort,
+        "bool" => Scalar::Bool,
+        "int" | "signed" | "int signed" => Scalar::Int,
+        "unsigned" | "int unsigned" => Scalar::Unsigned,
+        "long long" | "int long long" | "long long signed" | "long" | "int long"
+        | "long signed" => Scalar::Long,
+        "long long unsigned"
+        | "int long long unsigned"
+        | "size_t"
+        | "long unsigned"
+        | "int long unsigned" => Scalar::UnsignedLong,
+        "float" => Scalar::Float,
+        "double" => Scalar::Double,
+        _ => return None,
+    })
+}
+
+/// The number that a name of the headers means.
+pub(super) fn named_scalar(name: &str) -> Option<Scalar> {
+    ALIASES.iter().find(|(own, ..)| *own == name).map(|(.., scalar)| *scalar)
+}
+
 impl Parser {
     pub(super) fn at_type(&self) -> bool {
         matches!(self.token(), Token::Name(name) if name == "struct" || name == "enum" || is_in(TYPE_WORDS, name) || self.alias(name).is_some())
@@ -75,33 +103,17 @@ impl Parser {
             return Ok(ty);
         }
         words.sort();
-        let base = match words.join(" ").as_str() {
-            "void" => Base::Void,
-            "auto" => Base::Auto,
-            "char" | "char signed" => Base::Scalar(Scalar::Char),
-            "char unsigned" => Base::Scalar(Scalar::UnsignedChar),
-            "short" | "int short" | "short signed" | "int short signed" => {
-                Base::Scalar(Scalar::Short)
+        let words = words.join(" ");
+        let base = match (words.as_str(), worded_scalar(&words)) {
+            ("void", _) => Base::Void,
+            ("auto", _) => Base::Auto,
+            (words, Some(scalar)) => {
+                if words.split(' ').filter(|word| *word == "long").count() == 1 {
+                    self.lengthen(before);
+                }
+                Base::Scalar(scalar)
             }
-            "short unsigned" | "int short unsigned" => Base::Scalar(Scalar::UnsignedShort),
-            "bool" => Base::Scalar(Scalar::Bool),
-            "int" | "signed" | "int signed" => Base::Scalar(Scalar::Int),
-            "unsigned" | "int unsigned" => Base::Scalar(Scalar::Unsigned),
-            "long long" | "int long long" | "long long signed" => Base::Scalar(Scalar::Long),
-            "long long unsigned" | "int long long unsigned" | "size_t" => {
-                Base::Scalar(Scalar::UnsignedLong)
-            }
-            "float" => Base::Scalar(Scalar::Float),
-            "double" => Base::Scalar(Scalar::Double),
-            "long" | "int long" | "long signed" => {
-                self.lengthen(before);
-                Base::Scalar(Scalar::Long)
-            }
-            "long unsigned" | "int long unsigned" => {
-                self.lengthen(before);
-                Base::Scalar(Scalar::UnsignedLong)
-            }
-            other => {
+            (other, None) => {
                 if let Some((message, help)) = outside(&self.token_word()) {
                     return self.refuse(message, help);
                 }
@@ -191,8 +203,7 @@ impl Parser {
             if let Some(record) = Record::vector(name) {
                 return Some(known(Base::Record(record)));
             }
-            let (.., scalar) = ALIASES.iter().find(|(own, ..)| *own == name)?;
-            Some(known(Base::Scalar(*scalar)))
+            Some(known(Base::Scalar(named_scalar(name)?)))
         })
     }
 
