@@ -179,10 +179,20 @@ impl Picture for MessageTrace {
         let kept = sentence_rows(body.width, self, look);
         let sentences = kept.iter().fold(0, |sum: u16, rows| sum.saturating_add(*rows)).min(spare);
         // Above the rows the ring, line, tree, star or mesh itself, where the rows keep what they need.
-        let rest = body.height.saturating_sub(legend + sentences);
-        let rest = rest.saturating_sub(Rows::least(body, self, done, mark));
+        let boxes = |sentences: u16, rows: u16| {
+            let rest = body.height.saturating_sub(legend + sentences + rows);
+            Diagram::new(self, body, rest).map(|diagram| (diagram, sentences))
+        };
+        // The numbers in the rows come before the last sentences.
+        let shorter = [sentences, kept[0] + kept[1], kept[0]];
+        let shorter = shorter.into_iter().filter(|rows| *rows <= sentences);
+        let numbered = Rows::with_numbers(body, self, done, mark)
+            .and_then(|rows| shorter.clone().find_map(|sentences| boxes(sentences, rows)))
+            .or_else(|| boxes(sentences, Rows::least(body, self, done, mark)));
+        let (diagram, sentences) =
+            numbered.map_or((None, sentences), |(diagram, rows)| (Some(diagram), rows));
         // The boxes show all chunks, the rows those that have room.
-        let boxed = Diagram::new(self, body, rest)
+        let boxed = diagram
             .map(|diagram| (diagram, self.after(done, 0..self.chunks.len())))
             .filter(|(_, after)| after.is_followed());
         let top = boxed.as_ref().map_or(0, |(boxes, _)| boxes.rows + 1);

@@ -99,6 +99,19 @@ impl Rows {
         least.saturating_add(u16::from(close.chunks.len() < trace.chunks.len()))
     }
 
+    /// Rows needed to show a number of each cell below its letters; nothing where the numbers have no columns.
+    pub(super) fn with_numbers(
+        area: Rect,
+        trace: &MessageTrace,
+        at: usize,
+        mark: Option<Mark>,
+    ) -> Option<u16> {
+        let rows = pen::cells(trace.ranks).saturating_mul(2).saturating_add(1);
+        let open = Self::new(Rect { height: rows, ..area }, trace, at, mark);
+        let has_numbers = open.pitch == 2 && trace.sampled > 0;
+        matches!(open.form, Form::Letters(wide) if has_numbers && wide >= NUMBER).then_some(rows)
+    }
+
     pub(super) fn new(area: Rect, trace: &MessageTrace, at: usize, mark: Option<Mark>) -> Self {
         let mark = mark.unwrap_or_default();
         // One row is for the numbers of the chunks.
