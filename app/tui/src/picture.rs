@@ -87,7 +87,7 @@ fn finish(app: &mut App, effects: Vec<Effect>) -> Result<(), UnknownKind> {
             let lab = app.registry.find(start.kind)?;
             let lab = WithArtifacts::new(lab, app.sources_of(&start.lab));
             let started = Instant::now();
-            let (reports, outcome) = run_here(&lab, start.params, start.device);
+            let (reports, outcome) = run_here(&lab, start.params, start.device, Limits::default());
             let after = started.elapsed();
             app.update(Message::Reports { run: start.run, reports, since: after });
             app.update(Message::Ended { run: start.run, outcome, after });
@@ -96,10 +96,15 @@ fn finish(app: &mut App, effects: Vec<Effect>) -> Result<(), UnknownKind> {
     Ok(())
 }
 
-/// Runs a lab to its end on this thread; gives all reports, and of the pictures the last of each panel.
-pub(crate) fn run_here(lab: &dyn Lab, params: Params, device: DeviceId) -> (Vec<Report>, Outcome) {
+/// Runs a lab to its end, or as far as it may go, on this thread; gives all reports, and of the pictures the last of each panel.
+pub(crate) fn run_here(
+    lab: &dyn Lab,
+    params: Params,
+    device: DeviceId,
+    limits: Limits,
+) -> (Vec<Report>, Outcome) {
     let mut kept = Kept::default();
-    let control = Control::free(Limits::default(), Arc::default());
+    let control = Control::free(limits, Arc::default());
     let outcome = guarded(lab, Run { params, device, sink: &mut kept, control });
     (kept.reports.into_iter().chain(kept.frames.into_values()).collect(), outcome)
 }

@@ -1,6 +1,7 @@
 //! What stands in the card of a lab, a prediction, a question or a note.
 
 use mlsys_lesson::{Asked, CaseResult, LabDirective, Notes, Predict, PredictKind, Question};
+use mlsys_view::text::wrap_code;
 use ratatui::style::Modifier;
 use ratatui::text::Line;
 
@@ -130,9 +131,10 @@ impl Card<'_> {
         }
     }
 
-    /// A kernel's lines as they are: what does not fit is cut, as it is in the editor.
     fn code(&mut self, text: &str) {
-        for line in text.lines() {
+        // The bar with its space, and the indent of code.
+        let width = self.width.saturating_sub(4).max(1);
+        for line in text.lines().flat_map(|line| wrap_code(line, width)) {
             let mut line = Line::styled(format!("  {line}"), self.look.theme.code);
             line.spans.insert(0, self.bar());
             self.lines.push(line);

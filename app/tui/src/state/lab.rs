@@ -1,6 +1,7 @@
 //! One lab of the open lesson: its knobs, its run, and what the run has shown.
 
 pub mod comparison;
+pub mod history;
 pub mod knob;
 mod rate;
 
@@ -21,7 +22,7 @@ use mlsys_view::panel::{Focus, FrameView, Origin, Scene, View};
 
 use crate::records::Replay;
 use comparison::Attempts;
-use knob::History;
+use history::History;
 pub use knob::Knob;
 pub use rate::Rate;
 
@@ -161,7 +162,7 @@ impl LabState {
 
     /// The parameters of the next run, knobs included.
     pub fn params(&self) -> Result<Params, Vec<ParamError>> {
-        let settings = self.turned();
+        let settings = self.turned(self.controls.knobs.iter());
         self.resolved(&match self.own_text() {
             Some(own) => settings.turned(self.schema, "source", own.text.as_str().into()),
             None => settings,
@@ -176,11 +177,13 @@ impl LabState {
         self.resolved(&self.settings)
     }
 
-    fn turned(&self) -> Settings {
-        let knobs = self.controls.knobs.iter().filter(|knob| knob.is_turned());
-        knobs.fold(self.settings.clone(), |settings, knob| match &knob.value {
-            Some(value) => settings.turned(self.schema, &knob.name, value.clone()),
-            None => settings,
+    /// The lesson's settings with those of the given knobs that were turned.
+    fn turned<'k>(&self, knobs: impl Iterator<Item = &'k Knob>) -> Settings {
+        knobs.filter(|knob| knob.is_turned()).fold(self.settings.clone(), |settings, knob| {
+            match &knob.value {
+                Some(value) => settings.turned(self.schema, &knob.name, value.clone()),
+                None => settings,
+            }
         })
     }
 
@@ -300,10 +303,11 @@ impl LabState {
         for (panel, view) in self.schema.panels.iter().zip(&mut self.pictures.views) {
             let name = panel.name.as_str();
             let (before, now) = (before.frames.get(name), self.run.data.frames.get(name));
-            if let (Some((_, before)), Some((_, now))) = (before, now)
-                && is_of_something_else(before, now)
-            {
-                view.frame = FrameView::default();
+            if let (Some((_, before)), Some((_, now))) = (before, now) {
+                if is_of_something_else(before, now) {
+                    view.frame = FrameView::default();
+                }
+                view.frame.hold(before, now);
             }
         }
         self.follow_kernel();
@@ -322,7 +326,7 @@ impl LabState {
         if self.schema.kind != "kernel" {
             return None;
         }
-        let params = self.resolved(&self.turned()).ok()?;
+        let params = self.resolved(&self.turned(self.controls.knobs.iter())).ok()?;
         let example = params.get("example").and_then(Value::as_str)?;
         let given = params.get("source").and_then(Value::as_str);
         let source = given.or_else(|| mlsys_kernel::example(example))?;

@@ -1,68 +1,182 @@
-//! The labs of the course that answer at once, at the sizes of usual terminals: no text of a picture is cut.
+//! The lessons of the course at the sizes of usual terminals: nothing that they speak of is cut.
+//!
+//! Labs that answer at once are drawn as the lesson has them and with each knob at its lowest, middle and highest setting;
+//! live ones after a few steps of a run of their kind.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
 use mlsys_harness::snapshot::rows;
+use mlsys_lab::control::{Limits, StopReason};
 use mlsys_lab::device::DeviceId;
 use mlsys_lab::report::Report;
+use mlsys_lab::value::Value;
 use mlsys_lesson::{Course, Lesson};
 use mlsys_run::library::Library;
 use mlsys_run::outcome::Outcome;
 
 use super::Bench;
+use crate::document;
 use crate::message::{Effect, Message};
 use crate::picture::run_here;
-use crate::state::{RunStatus, Side};
+use crate::state::{Knob, LabState, RunStatus, Side};
+use crate::view::text_size;
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+/// Where a lab with a turned knob is looked at: next to its text, and one picture alone.
+const TURNED: [((u16, u16), Side); 2] = [((120, 40), Side::Lab), ((80, 24), Side::Picture)];
 
-/// What a lab of the open lesson reports.
-fn run(bench: &Bench, place: usize) -> Vec<Report> {
-    let lab = &bench.page().labs[place];
-    let params = lab.lesson_params().unwrap_or_else(|error| panic!("{}: {error:?}", lab.id));
-    let kind = mlsys_registry::built_in().find(&lab.schema.kind).unwrap();
-    let (reports, outcome) = run_here(kind, params, DeviceId::CPU);
-    assert!(matches!(outcome, Outcome::Finished), "{}: {outcome:?}", lab.id);
-    reports
+/// The reports of a few steps of each live kind.
+type LiveRuns = BTreeMap<String, Vec<Report>>;
+
+fn course() -> Course {
+    Library::built_in(mlsys_registry::built_in()).parsed().into_course().unwrap()
 }
 
-/// The rows that have an ellipsis, of each picture of each lab: next to the others, and alone.
-fn cut(lesson: &Arc<Lesson>) -> Vec<String> {
+/// What a lab reports as its knobs stand; nothing where they contradict each other.
+fn run(lab: &LabState, limits: Limits) -> Option<Vec<Report>> {
+    let params = lab.params().ok()?;
+    let kind = mlsys_registry::built_in().find(&lab.schema.kind).unwrap();
+    let (reports, outcome) = run_here(kind, params, DeviceId::CPU, limits);
+    let is_done = matches!(outcome, Outcome::Finished | Outcome::Stopped(StopReason::StepLimit));
+    is_done.then_some(reports)
+}
+
+fn live_runs(course: &Course) -> LiveRuns {
+    const STEPS: Limits = Limits { steps: Some(2), time: None };
+    let mut runs = LiveRuns::new();
+    for lesson in course.lessons() {
+        let mut bench = Bench::new(SIZES[0]);
+        bench.probed();
+        bench.app.open(Arc::new(lesson.clone()));
+        for lab in bench.page().labs.iter().filter(|lab| lab.schema.is_live()) {
+            if !runs.contains_key(&lab.schema.kind) {
+                // A lab that takes what another has trained waits for one that does not.
+                runs.extend(run(lab, STEPS).map(|reports| (lab.schema.kind.clone(), reports)));
+            }
+        }
+    }
+    runs
+}
+
+/// The lowest, a middle and the highest value of a knob.
+fn settings(knob: &Knob) -> Vec<Value> {
+    match knob.values.as_slice() {
+        [] => match (knob.param.ty, knob.range) {
+            (mlsys_lab::schema::Type::Int, (Some(low), Some(high))) => {
+                [low, f64::midpoint(low, high), high].map(|x| Value::Int(x as i64)).to_vec()
+            }
+            (mlsys_lab::schema::Type::Float, (Some(low), Some(high))) => {
+                [low, f64::midpoint(low, high), high].map(Value::Float).to_vec()
+            }
+            _ => Vec::new(),
+        },
+        values => [0, values.len() / 2, values.len() - 1].map(|at| values[at].clone()).to_vec(),
+    }
+}
+
+/// The open lesson with one of its labs in front.
+struct Opened<'a> {
+    bench: Bench,
+    place: usize,
+    about: String,
+    found: &'a mut Vec<String>,
+}
+
+impl Opened<'_> {
+    fn lab(&mut self) -> &mut LabState {
+        &mut self.bench.app.page.as_mut().unwrap().labs[self.place]
+    }
+
+    fn receive(&mut self, reports: Vec<Report>) {
+        let place = self.place;
+        self.bench.app.page.as_mut().unwrap().current = place;
+        let lab = self.lab();
+        lab.run = Default::default();
+        lab.receive(reports);
+        lab.run.state = RunStatus::Finished;
+    }
+
+    /// Looks at the lab with one of its pictures in front.
+    fn look(&mut self, chosen: usize, size: (u16, u16), side: Side) {
+        self.bench.send(Message::Resize { width: size.0, height: size.1 });
+        let page = self.bench.app.page.as_mut().unwrap();
+        page.turn_to(side);
+        page.full_screen = (side == Side::Picture).then_some(Side::Picture);
+        page.labs[self.place].pictures.chosen = chosen;
+        let lab = &page.labs[self.place];
+        let panel = &lab.schema.panels[lab.chosen().unwrap()].name;
+        let about = format!("{} {} {panel} {size:?} {side:?}", self.about, lab.id);
+        let left = if side == Side::Lab { crate::view::sides(size).lab.x } else { 0 };
+        let rows = rows(&self.bench.buffer());
+        let shown = rows.iter().map(|row| row.chars().skip(left.into()).collect::<String>());
+        let shown: Vec<String> = shown.collect();
+        self.found.extend(
+            shown.iter().filter(|row| is_cut(row)).map(|row| format!("{about}: {}", row.trim())),
+        );
+        if side == Side::Lab {
+            self.controls(&about, &shown.join("\n"));
+        }
+    }
+
+    /// The marked knob with its whole value, and the names of all metrics that the lesson wants to be seen.
+    fn controls(&mut self, about: &str, screen: &str) {
+        let lab = self.lab();
+        let knob = lab.controls.knobs.get(lab.controls.marked);
+        let knob = knob.map(|knob| format!("{} {}", knob.name, knob.value_text()));
+        // A text slides under the cursor when it is typed.
+        let knob = knob.filter(|text| text.len() < 40);
+        let metrics = lab.metrics.iter().filter(|name| lab.run.data.metric(name).is_some());
+        let wanted: Vec<String> = knob.into_iter().chain(metrics.cloned()).collect();
+        let missing = wanted.iter().filter(|text| !screen.contains(text.as_str()));
+        let missing: Vec<String> = missing.map(|text| format!("{about} lacks {text}")).collect();
+        self.found.extend(missing);
+    }
+}
+
+/// What is cut of the pictures, knobs and metrics of each lab of a lesson.
+fn cut(lesson: &Arc<Lesson>, live: &LiveRuns) -> Vec<String> {
+    let mut found = Vec::new();
     let mut bench = Bench::new(SIZES[0]);
     bench.probed();
     bench.app.open(lesson.clone());
-    let mut found = Vec::new();
-    for place in 0..bench.page().labs.len() {
-        let lab = &bench.page().labs[place];
-        if lab.schema.is_live() {
-            continue;
+    let places = bench.page().labs.len();
+    let about = lesson.front.id.to_string();
+    let mut opened = Opened { bench, place: 0, about, found: &mut found };
+    for place in 0..places {
+        opened.place = place;
+        let lab = opened.lab();
+        let panels = lab.pictures.panels.len();
+        let is_live = lab.schema.is_live();
+        let reports = match is_live {
+            true => live.get(&lab.schema.kind).cloned(),
+            false => Some(run(lab, Limits::default()).expect("the lesson's own values are valid")),
+        };
+        let Some(reports) = reports else { continue };
+        opened.receive(reports);
+        for (size, chosen) in SIZES.iter().flat_map(|size| (0..panels).map(move |at| (*size, at))) {
+            opened.look(chosen, size, Side::Lab);
+            opened.look(chosen, size, Side::Picture);
         }
-        let reports = run(&bench, place);
-        let page = bench.app.page.as_mut().unwrap();
-        page.current = place;
-        page.labs[place].receive(reports);
-        page.labs[place].run.state = RunStatus::Finished;
-        for chosen in 0..page.labs[place].pictures.panels.len() {
-            for (size, side) in
-                SIZES.iter().flat_map(|size| [(size, Side::Lab), (size, Side::Picture)])
-            {
-                bench.send(Message::Resize { width: size.0, height: size.1 });
-                let page = bench.app.page.as_mut().unwrap();
-                page.turn_to(side);
-                page.full_screen = (side == Side::Picture).then_some(Side::Picture);
-                page.labs[place].pictures.chosen = chosen;
-                let lab = bench.lab();
-                let panel = &lab.schema.panels[lab.chosen().unwrap()].name;
-                let about = format!("{} {} {panel} {size:?} {side:?}", lesson.front.id, lab.id);
-                let wide = crate::view::sides(*size).lab;
-                let left = if side == Side::Lab { wide.x } else { 0 };
-                for row in rows(&bench.buffer()) {
-                    let shown: String = row.chars().skip(usize::from(left)).collect();
-                    if is_cut(&shown) {
-                        found.push(format!("{about}: {}", shown.trim()));
+        let knobs = opened.lab().controls.knobs.len();
+        for knob in (0..knobs).filter(|_| !is_live) {
+            for value in settings(&opened.lab().controls.knobs[knob]) {
+                let lab = opened.lab();
+                lab.controls.marked = knob;
+                lab.give(knob, Some(value.clone()));
+                if let Some(reports) = run(lab, Limits::default()) {
+                    opened.receive(reports);
+                    let name = opened.lab().controls.knobs[knob].name.clone();
+                    opened.about = format!("{} {name}={value}", lesson.front.id);
+                    for (chosen, (size, side)) in
+                        (0..panels).flat_map(|at| TURNED.map(|of| (at, of)))
+                    {
+                        opened.look(chosen, size, side);
                     }
+                    opened.about = lesson.front.id.to_string();
                 }
+                opened.lab().reset_knobs();
             }
         }
     }
@@ -75,6 +189,26 @@ fn is_cut(row: &str) -> bool {
         let digit = |text: &str| text.starts_with(|c: char| c.is_ascii_digit() || c == '-');
         !digit(&row[at + '…'.len_utf8()..])
     })
+}
+
+/// What a check finds in the lessons, which threads take in turn.
+fn in_lessons(course: &Course, check: impl Fn(&Arc<Lesson>) -> Vec<String> + Sync) {
+    let lessons = Mutex::new(course.lessons().iter());
+    let found = Mutex::new(Vec::new());
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                loop {
+                    let Some(lesson) = lessons.lock().unwrap().next() else { break };
+                    let cut = check(&Arc::new(lesson.clone()));
+                    found.lock().unwrap().extend(cut);
+                }
+            });
+        }
+    });
+    let found = found.into_inner().unwrap();
+    assert!(found.is_empty(), "{} cut:\n{}", found.len(), found.join("\n"));
 }
 
 #[test]
@@ -94,27 +228,25 @@ fn lessons_open_at_their_first_line() {
     }
 }
 
-fn course() -> Course {
-    Library::built_in(mlsys_registry::built_in()).parsed().into_course().unwrap()
-}
-
 #[test]
 fn no_text_of_a_lab_is_cut() {
     let course = course();
-    let lessons = Mutex::new(course.lessons().iter());
-    let found = Mutex::new(Vec::new());
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| {
-        for _ in 0..cores {
-            scope.spawn(|| {
-                loop {
-                    let Some(lesson) = lessons.lock().unwrap().next() else { break };
-                    let cut = cut(&Arc::new(lesson.clone()));
-                    found.lock().unwrap().extend(cut);
-                }
-            });
+    let live = live_runs(&course);
+    in_lessons(&course, |lesson| cut(lesson, &live));
+}
+
+#[test]
+fn no_line_of_a_lesson_is_wider_than_its_column() {
+    in_lessons(&course(), |lesson| {
+        let mut found = Vec::new();
+        for size in SIZES {
+            let mut bench = Bench::new(size);
+            bench.app.open(lesson.clone());
+            let (width, _) = text_size(size);
+            let document = document::build(bench.page(), width, &bench.app.screen.look);
+            let wide = document.lines.iter().filter(|line| line.width() > width);
+            found.extend(wide.map(|line| format!("{} {size:?}: {line}", lesson.front.id)));
         }
+        found
     });
-    let found = found.into_inner().unwrap();
-    assert!(found.is_empty(), "{} cut:\n{}", found.len(), found.join("\n"));
 }

@@ -255,3 +255,20 @@ fn a_long_expression_slides_under_the_cursor() {
     let params = bench.lab().params().unwrap();
     assert_eq!(params.get("expression"), Some(&Value::from(format!("{long} + 7777"))));
 }
+
+/// Knobs of one chip, one of them with a list that lacks what another path of the chip has.
+const SUPPLIED: &str = include_str!("supplied.md");
+
+#[test]
+fn a_knob_that_a_table_supplies_follows_what_is_chosen() {
+    let (mut bench, _) = Bench::opening((120, 40), SUPPLIED);
+    // The tensor cores of a multiprocessor, then its plain units.
+    bench.follow(&[("\t", "units_per_sm 8 | at: lab"), ("<", "precision fp32*")]);
+    bench.follow(&[
+        ("", "units_per_sm 64 | no: units_per_sm 64*"),
+        // The listed value below 64, undone, and what the tensor cores have.
+        ("_<", "units_per_sm 16*"),
+        ("u", "units_per_sm 64 | no: units_per_sm 64*"),
+        ("^>", "units_per_sm 8 | no: units_per_sm 8*"),
+    ]);
+}

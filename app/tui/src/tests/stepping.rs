@@ -2,6 +2,7 @@
 
 use mlsys_harness::snapshot;
 use mlsys_kernel::{Direction, Goal};
+use mlsys_lab::control::Limits;
 use mlsys_run::outcome::Outcome;
 use mlsys_run::storage::Draft;
 use mlsys_view::kernel::Play;
@@ -22,7 +23,7 @@ fn run(bench: &mut Bench, effects: Vec<Effect>) {
     for effect in effects {
         if let Effect::Start(start) = effect {
             let lab = mlsys_registry::built_in().find(start.kind).unwrap();
-            let (reports, outcome) = run_here(lab, start.params, start.device);
+            let (reports, outcome) = run_here(lab, start.params, start.device, Limits::default());
             bench.report(reports, 10);
             bench.end(outcome);
         }

@@ -149,6 +149,7 @@ impl App {
                 lab.controls.history.record(Turned { knob: index, from, to });
             }
         }
+        lab.follow_tables();
         // A calculator answers once for all knobs.
         if !lab.schema.is_live() {
             moved.truncate(1);

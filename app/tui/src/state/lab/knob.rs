@@ -7,6 +7,7 @@ use mlsys_lab::value::{Value, number, significant};
 use mlsys_lesson::Setting;
 
 use crate::state::lab::LabState;
+use crate::state::lab::history::{History, Turned};
 
 pub struct Knob {
     /// Its name: the parameter's, or `inputs.x` for one entry of a table.
@@ -49,7 +50,8 @@ impl Knob {
     fn after(&self, steps: i32) -> Option<Value> {
         if !self.values.is_empty() {
             let at = self.values.iter().position(|v| Some(v) == self.value.as_ref());
-            let at = at.map_or(0, |at| at.saturating_add_signed(steps as isize));
+            let at = at.map(|at| at.saturating_add_signed(steps as isize));
+            let at = at.unwrap_or_else(|| self.unlisted_step(steps));
             return self.values.get(at.min(self.values.len() - 1)).cloned();
         }
         let current = self.value.as_ref().and_then(Value::as_f64).unwrap_or(0.0);
@@ -62,6 +64,14 @@ impl Knob {
             Type::Float => Value::Float(self.clamp(number_step(current, steps))),
             Type::String | Type::Enum | Type::Array | Type::Table => return None,
         })
+    }
+
+    /// The place of the listed value that comes next after one that a table supplied and the list lacks.
+    fn unlisted_step(&self, steps: i32) -> usize {
+        let current = self.value.as_ref().and_then(Value::as_f64).unwrap_or(f64::NEG_INFINITY);
+        let below = self.values.iter().filter(|value| value.as_f64().is_some_and(|x| x < current));
+        let below = below.count();
+        if steps > 0 { below } else { below.saturating_sub(1) }
     }
 
     fn clamp(&self, x: f64) -> f64 {
@@ -154,6 +164,20 @@ impl LabState {
                 (Some(_) | None, _, _) => {}
             }
         }
+        self.follow_tables();
+    }
+
+    /// A knob with a value from a table follows the knobs that choose the entry of the table, unless it was turned.
+    pub fn follow_tables(&mut self) {
+        let chosen = self.controls.knobs.iter().filter(|knob| knob.param.from.is_none());
+        let Ok(params) = self.resolved(&self.turned(chosen)) else { return };
+        for knob in self.controls.knobs.iter_mut().filter(|knob| knob.param.from.is_some()) {
+            let supplied = params.get(&knob.param.name).cloned();
+            if !knob.is_turned() {
+                knob.value = supplied.clone();
+            }
+            knob.initial = supplied;
+        }
     }
 
     /// Gives the marked knob a value, which can be undone; returns its name, or none if it has the value already.
@@ -202,6 +226,7 @@ impl LabState {
         for knob in &mut self.controls.knobs {
             knob.value = knob.initial.clone();
         }
+        self.follow_tables();
         self.controls.history = History::default();
     }
 }
@@ -267,51 +292,6 @@ pub fn even_step(x: f64, steps: i32) -> f64 {
     })
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub struct Turned {
-    pub knob: usize,
-    pub from: Option<Value>,
-    pub to: Option<Value>,
-}
-
-#[derive(Clone, Debug, Default)]
-pub struct History {
-    done: Vec<Turned>,
-    undone: Vec<Turned>,
-}
-
-const LONGEST: usize = 100;
-
-impl History {
-    pub fn record(&mut self, turned: Turned) {
-        self.undone.clear();
-        if self.done.len() == LONGEST {
-            self.done.remove(0);
-        }
-        self.done.push(turned);
-    }
-
-    pub fn undo(&mut self) -> Option<Turned> {
-        let turned = self.done.pop()?;
-        self.undone.push(turned.clone());
-        Some(turned)
-    }
-
-    pub fn redo(&mut self) -> Option<Turned> {
-        let turned = self.undone.pop()?;
-        self.done.push(turned.clone());
-        Some(turned)
-    }
-
-    pub fn can_undo(&self) -> bool {
-        !self.done.is_empty()
-    }
-
-    pub fn can_redo(&self) -> bool {
-        !self.undone.is_empty()
-    }
-}
-
 /// Whether two values are equal, whole numbers and others alike; spaces in a text make no difference.
 fn is_same(a: &Value, b: &Value) -> bool {
     let spaceless =
@@ -363,34 +343,5 @@ mod tests {
         ] {
             assert_eq!([1, 2, 3, 4].map(|times| whole_step(from, by * times)), to);
         }
-    }
-
-    fn turn(from: i64, to: i64) -> Turned {
-        Turned { knob: 0, from: Some(Value::Int(from)), to: Some(Value::Int(to)) }
-    }
-
-    #[test]
-    fn knob_turns_undo_in_order() {
-        let mut history = History::default();
-        history.record(turn(1, 2));
-        history.record(turn(2, 3));
-        assert_eq!(history.undo(), Some(turn(2, 3)));
-        assert_eq!(history.undo(), Some(turn(1, 2)));
-        assert_eq!(history.undo(), None);
-        assert_eq!(history.redo(), Some(turn(1, 2)));
-        history.record(turn(2, 9));
-        assert!(!history.can_redo());
-        assert_eq!(history.undo(), Some(turn(2, 9)));
-    }
-
-    #[test]
-    fn the_oldest_turns_are_forgotten() {
-        let mut history = History::default();
-        for n in 0..=LONGEST as i64 {
-            history.record(turn(n, n + 1));
-        }
-        let back: Vec<_> = std::iter::from_fn(|| history.undo()).collect();
-        assert_eq!(back.len(), LONGEST);
-        assert_eq!(back.last(), Some(&turn(1, 2)));
     }
 }
