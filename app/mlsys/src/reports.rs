@@ -171,9 +171,13 @@ fn markdown_remark(lesson: &LessonResult, item: &Item) -> String {
             format!("{:.1} s{place}", item.elapsed.as_secs_f64())
         }
         Kind::Predict { theory, target, .. } => {
-            let parts = theory.iter().chain(target);
-            let parts: Vec<_> = parts.map(|(label, value)| format!("{label} {value}")).collect();
-            parts.join(", ")
+            let of_target = target.as_ref().map(|(label, _)| *label);
+            let theory = theory.iter().map(|(label, value)| match Some(*label) == of_target {
+                true => format!("theory {value}"),
+                false => format!("{label} {value}"),
+            });
+            let target = target.iter().map(|(label, value)| format!("{label} {value}"));
+            theory.chain(target).collect::<Vec<_>>().join(", ")
         }
         Kind::Check { class } => class.to_string(),
         Kind::Question { points, earned, answer } => {

@@ -1,7 +1,6 @@
 //! Answers that are numbers, or expressions that come to one.
 
 use mlsys_expr::{Env, EvalError, Value, evaluate};
-use mlsys_lab::schema::Label;
 use mlsys_lab::value::number;
 
 use crate::check::{error_text, shown};
@@ -173,10 +172,8 @@ impl Predict {
             Target::Metric(formula) | Target::Answer(formula) => known(formula, env)?,
             Target::Choice(text) => Value::Text(text.clone()),
         };
-        let source = match self.target.formula().map(|formula| env.label(formula)) {
-            Some(label) => label.to_string(),
-            None => "the answer is".to_owned(),
-        };
+        let label = self.target.formula().map(|formula| env.label(formula));
+        let source = label.map_or("the answer is".to_owned(), |label| label.to_string());
         let unit = match &self.kind {
             PredictKind::Numeric { unit } => unit.as_deref(),
             PredictKind::Choice { .. } => None,
@@ -200,8 +197,12 @@ impl Predict {
         let theory = theory.as_ref().map(in_words);
         let (predicted, actual) = (in_words(&predicted), in_words(&actual));
         let says = theory.as_ref().map_or_else(String::new, |theory| {
-            let label = self.theory.as_ref().map_or(Label::Computed, |theory| theory.label);
-            format!("; {label} {theory}")
+            // Two values of one origin: the second is what the lesson holds against the first.
+            match self.theory.as_ref().map(|theory| theory.label).filter(|own| Some(*own) != label)
+            {
+                Some(own) => format!("; {own} {theory}"),
+                None => format!("; theory {theory}"),
+            }
         });
         Ok(Comparison {
             statement: format!("You said {predicted}; {source} {actual}{says}; {verdict}."),
