@@ -113,12 +113,18 @@ const ACROSS: usize = 8;
 
 /// Slots over steps so far, and below them those of the other kind of batching, whole.
 fn slots(serving: &Serving) -> Frame {
-    let own = timeline(&serving.schedule, serving.service.server.batching, serving.done());
-    let (batching, schedule) = &serving.other;
-    Frame::Panes(vec![own, timeline(schedule, *batching, schedule.steps.len())])
+    let own = (&serving.schedule, serving.service.server.batching);
+    let other = (&serving.other.1, serving.other.0);
+    let whole = other.0.steps.len();
+    Frame::Panes(vec![timeline(own, serving.done(), other), timeline(other, whole, own)])
 }
 
-fn timeline(schedule: &Schedule, batching: Batching, done: usize) -> Pane {
+/// The slots of one kind of batching, on an axis that reaches to the end of both.
+fn timeline(
+    (schedule, batching): (&Schedule, Batching),
+    done: usize,
+    compared: (&Schedule, Batching),
+) -> Pane {
     let steps = schedule.steps.get(..done).unwrap_or(&schedule.steps);
     let slots = schedule.steps.first().map_or(0, |step| step.slots.len());
     let mut spans: Vec<Span> = Vec::new();
@@ -144,13 +150,19 @@ fn timeline(schedule: &Schedule, batching: Batching, done: usize) -> Pane {
         }
     }
     let all = schedule.steps.len();
+    let end = |at: usize, label: String| Milestone { at: at as f64, label };
+    let mut marks = vec![
+        end(all, "all served".to_owned()),
+        end(compared.0.steps.len(), format!("{} ends", compared.1.name())),
+    ];
+    marks.sort_by(|a, b| a.at.total_cmp(&b.at));
     let classes = ["served", "served, the next", "done, keeps its slot"];
     let timeline = Timeline {
         unit: "step".to_owned(),
         lanes: (1..=slots).map(|slot| format!("slot {slot}")).collect(),
         classes: classes.map(str::to_owned).to_vec(),
         spans,
-        marks: vec![Milestone { at: all as f64, label: "all served".to_owned() }],
+        marks,
         total: None,
     };
     pane(format!("{} batching, {all} steps", batching.name()), Frame::Timeline(timeline))

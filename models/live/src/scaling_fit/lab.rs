@@ -117,6 +117,8 @@ impl Session {
             return Err(LabError::contradiction(["held_out_width"], message).into());
         }
         run.scalar("tokens", fields.tokens() as i64);
+        let held_out = usize::from(fields.held_out_width.is_some());
+        run.scalar("steps_planned", (fields.sizes + held_out) as i64);
         let (fitted, steps) = (Vec::new(), Steps::new([]));
         Ok(Self { fields, fitted, held_out: None, law: None, judged: None, steps })
     }
