@@ -11,7 +11,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
-use mlsys_lesson::{CourseFile, CourseFiles, CourseId, MAX_FILE_BYTES};
+use mlsys_lesson::{CourseFile, CourseFiles, CourseId, LessonId, MAX_FILE_BYTES};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tar::EntryType;
@@ -23,6 +23,9 @@ use crate::storage::read_bounded;
 pub const MANIFEST: &str = "manifest.json";
 
 const FORMAT: u32 = 1;
+
+/// That of archives of courses with built-in lessons, which older programs would leave out.
+const INCLUDING: u32 = 2;
 
 /// The largest archive that is read, in bytes.
 const MAX_PACKED: u64 = 16 << 20;
@@ -70,7 +73,9 @@ pub enum ArchiveError {
     NoManifest,
     #[error("its {MANIFEST} does not read: {0}")]
     BadManifest(String),
-    #[error("it is of format {0}, and this version of mlsys reads format {FORMAT}")]
+    #[error(
+        "it is of format {0}, and this version of mlsys reads formats {FORMAT} and {INCLUDING}"
+    )]
     UnknownFormat(u32),
     #[error("its file '{}' is not the one that was packed: its hash is another", .entry.escape_debug())]
     HashMismatch { entry: String },
@@ -80,27 +85,33 @@ pub enum ArchiveError {
     UnlistedFile { entry: String },
 }
 
-pub fn open(path: &Path) -> Result<CourseFiles, Failure> {
+/// A packed course.
+#[derive(Debug, PartialEq)]
+pub struct Archive {
+    /// Without the manifest.
+    pub files: CourseFiles,
+    /// The built-in lessons that it includes, with the versions it was packed with.
+    pub built_in: BTreeMap<LessonId, String>,
+}
+
+pub fn open(path: &Path) -> Result<Archive, Failure> {
     let bytes = read_bounded(path, "course", MAX_PACKED)?;
     read(&bytes, &path.display().to_string()).map_err(|error| {
         Failure::Usage(format!("the course '{}' is refused: {error}", path.display()))
     })
 }
 
-/// Reads an archive and verifies its hashes; the manifest is left out; messages about its files begin with its name.
-fn read(bytes: &[u8], name: &str) -> Result<CourseFiles, ArchiveError> {
+/// Reads an archive and verifies its hashes; messages about its files begin with its name.
+fn read(bytes: &[u8], name: &str) -> Result<Archive, ArchiveError> {
     let unpacked = decompress(bytes)?;
     let entries = entries(&unpacked)?;
     let manifest = Manifest::find(&entries)?;
     manifest.verify(&entries)?;
-    Ok(entries
-        .into_iter()
-        .filter(|(path, _)| path != MANIFEST)
-        .map(|(path, bytes)| {
-            let file = CourseFile { name: format!("{name}/{path}"), bytes: bytes.to_vec().into() };
-            (path, file)
-        })
-        .collect())
+    let files = entries.into_iter().filter(|(path, _)| path != MANIFEST).map(|(path, bytes)| {
+        let file = CourseFile { name: format!("{name}/{path}"), bytes: bytes.to_vec().into() };
+        (path, file)
+    });
+    Ok(Archive { files: files.collect(), built_in: manifest.built_in })
 }
 
 fn decompress(packed: &[u8]) -> Result<Vec<u8>, ArchiveError> {
@@ -210,6 +221,9 @@ pub struct Manifest {
     pub course: CourseId,
     pub answers: Withheld,
     pub files: BTreeMap<String, Contents>,
+    /// The versions of the built-in lessons that the course includes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub built_in: BTreeMap<LessonId, String>,
 }
 
 /// Whether a packed course holds its answers.
@@ -236,9 +250,15 @@ pub struct Packed {
 }
 
 impl Manifest {
-    pub fn new(course: CourseId, answers: Withheld, files: &BTreeMap<String, Vec<u8>>) -> Self {
+    pub fn new(
+        course: CourseId,
+        answers: Withheld,
+        files: &BTreeMap<String, Vec<u8>>,
+        built_in: BTreeMap<LessonId, String>,
+    ) -> Self {
         let files = files.iter().map(|(path, bytes)| (path.clone(), Contents::new(bytes)));
-        Self { format: FORMAT, course, answers, files: files.collect() }
+        let format = if built_in.is_empty() { FORMAT } else { INCLUDING };
+        Self { format, course, answers, files: files.collect(), built_in }
     }
 
     /// Packs files; the same files give the same bytes, on every machine and at every time.
@@ -262,7 +282,7 @@ impl Manifest {
         let list = entries.iter().find(|(path, _)| path == MANIFEST);
         let (_, list) = list.ok_or(ArchiveError::NoManifest)?;
         let Head { format } = serde_json::from_slice(list).map_err(bad)?;
-        if format != FORMAT {
+        if ![FORMAT, INCLUDING].contains(&format) {
             return Err(ArchiveError::UnknownFormat(format));
         }
         serde_json::from_slice(list).map_err(bad)

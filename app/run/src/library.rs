@@ -1,23 +1,25 @@
 //! Where lessons come from: the built-in course, another one in a folder or an archive, and single files.
 
+pub mod folder;
 pub mod labs;
 pub mod languages;
 
-use std::fs::{self, FileType};
-use std::io;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use mlsys_lab::Registry;
 use mlsys_lab::nearest::nearest;
 use mlsys_lesson::{
-    COURSE_FILE, Course, CourseFile, CourseFiles, CourseId, Diagnostic, LearnerId, Lesson,
-    MAX_FILE_BYTES, Outline, Parsed, ParsedCourse, Sheet,
+    COURSE_FILE, Code, Course, CourseFile, CourseFiles, CourseId, Diagnostic, LearnerId, Lesson,
+    LessonId, MAX_FILE_BYTES, Outline, Parsed, ParsedCourse, Sheet, Source,
 };
 
-use crate::archive;
+use crate::archive::{self, Archive};
 use crate::console::Console;
 use crate::process::Failure;
 use crate::storage::read_bounded;
+use crate::submission::version_of;
+use folder::folder_files;
 use languages::Languages;
 
 /// The files of the built-in course by their paths in it.
@@ -27,6 +29,10 @@ pub struct Library {
     /// Where they were found; the built-in course was found nowhere.
     place: Option<PathBuf>,
     files: CourseFiles,
+    /// The files of the built-in course, which another one may include.
+    built_in: CourseFiles,
+    /// The built-in lessons that a packed course includes, with the versions it was packed with.
+    packed_with: BTreeMap<LessonId, String>,
     /// The labs there are with those of the course.
     registry: &'static Registry,
     /// What is wrong with the course's own labs.
@@ -37,17 +43,11 @@ pub struct Library {
 
 impl Library {
     pub fn built_in(registry: &'static Registry) -> Self {
-        let file = |&(path, text): &(&'static str, &'static str)| {
-            let file = CourseFile {
-                // A built-in lesson is known by its id.
-                name: path.strip_suffix(".md").unwrap_or(path).to_owned(),
-                bytes: text.as_bytes().into(),
-            };
-            (path.to_owned(), file)
-        };
         Self {
             place: None,
-            files: BUILT_IN.iter().map(file).collect(),
+            files: built_in_files(),
+            built_in: CourseFiles::new(),
+            packed_with: BTreeMap::new(),
             registry,
             wrong_labs: Vec::new(),
             sheet: None,
@@ -58,11 +58,23 @@ impl Library {
     ///
     /// `built_in` are the labs of mlsys; those of the course join them for the rest of the program.
     pub fn open(path: &Path, built_in: &'static Registry) -> Result<Self, Failure> {
-        let files = if path.is_file() { archive::open(path)? } else { folder_files(path)? };
+        let Archive { files, built_in: packed_with } = if path.is_file() {
+            archive::open(path)?
+        } else {
+            Archive { files: folder_files(path)?, built_in: BTreeMap::new() }
+        };
         let (labs, wrong_labs) = labs::in_course(&files, built_in);
         let registry =
             if labs.is_empty() { built_in } else { Box::leak(Box::new(built_in.with(labs))) };
-        Ok(Self { place: Some(path.to_owned()), files, registry, wrong_labs, sheet: None })
+        Ok(Self {
+            place: Some(path.to_owned()),
+            files,
+            built_in: built_in_files(),
+            packed_with,
+            registry,
+            wrong_labs,
+            sheet: None,
+        })
     }
 
     /// The course with a learner's numbers in its questions.
@@ -107,11 +119,37 @@ impl Library {
 
     /// The course as it reads, with all that is wrong with it.
     pub fn parsed(&self) -> ParsedCourse {
-        let mut parsed = mlsys_lesson::read_course(&self.files, self.registry);
+        let mut parsed = mlsys_lesson::read_course(&self.files, &self.built_in, self.registry);
         parsed.diagnostics.extend(self.wrong_labs.iter().cloned());
         let lessons = std::mem::take(&mut parsed.lessons).into_iter();
         parsed.lessons = lessons.map(|(path, parsed)| (path, self.drawn(parsed))).collect();
+        let others = self.other_versions(&parsed);
+        parsed.diagnostics.extend(others);
         parsed
+    }
+
+    /// Built-in lessons that ask something else than those the course was packed with.
+    fn other_versions(&self, parsed: &ParsedCourse) -> Vec<Diagnostic> {
+        let Some(file) = self.files.get(COURSE_FILE).filter(|_| !self.packed_with.is_empty())
+        else {
+            return Vec::new();
+        };
+        let text = String::from_utf8_lossy(&file.bytes).into_owned();
+        let source = Source { file: file.name.clone(), text };
+        let other = |(_, parsed): &(String, Parsed)| {
+            let lesson = parsed.lesson.as_ref()?;
+            let place = lesson.included.as_ref()?.place;
+            let id = &lesson.front.id;
+            let packed = self.packed_with.get(id)?;
+            let message = format!(
+                "the built-in lesson `{id}` asks something else here than in the mlsys that packed this course"
+            );
+            let help = "use that version of mlsys, or have the course packed again with this one; \
+                answers given with one are not graded with the other";
+            let warning = source.warning(Code::OtherVersion, place, message).help(help);
+            (*packed != version_of(lesson)).then_some(warning)
+        };
+        parsed.lessons.iter().filter_map(other).collect()
     }
 
     /// Its lessons as they read, in order.
@@ -129,6 +167,11 @@ impl Library {
         &self.files
     }
 
+    /// The files that a lesson's translations are among.
+    pub fn files_of(&self, lesson: &Lesson) -> &CourseFiles {
+        if lesson.included.is_some() { &self.built_in } else { &self.files }
+    }
+
     /// The course with its lessons in the reader's language, where they are translated.
     pub fn course_in(
         &self,
@@ -136,7 +179,10 @@ impl Library {
         console: &mut Console,
     ) -> Result<Course, Failure> {
         let course = self.course(console)?;
-        Ok(course.map_lessons(|lesson| languages.translate(lesson, &self.files, console)))
+        Ok(course.map_lessons(|lesson| {
+            let files = self.files_of(&lesson);
+            languages.translate(lesson, files, console)
+        }))
     }
 
     /// What the page of the course shows. The built-in lessons, which a test reads, are read when they are opened; of
@@ -158,14 +204,21 @@ impl Library {
     /// The course; the app lives on without a lesson that is not valid, but not without a `course.toml` that is.
     pub fn course(&self, console: &mut Console) -> Result<Course, Failure> {
         let parsed = self.parsed();
-        for (_, lesson) in &parsed.lessons {
-            if let (None, Some(first)) = (&lesson.lesson, lesson.diagnostics.first()) {
+        for (path, lesson) in &parsed.lessons {
+            if lesson.lesson.is_none() {
+                let file = lesson.diagnostics.first().map_or(path, |first| &first.file);
                 console.warn(format_args!(
-                    "the lesson {} is not valid and was left out; {}",
-                    first.file,
+                    "the lesson {path} is not valid and was left out, see {file}; {}",
                     self.how_to_check()
                 ));
             }
+        }
+        for other in parsed.diagnostics.iter().filter(|one| one.code == Code::OtherVersion) {
+            console.warn(format_args!(
+                "{}; {}",
+                other.message,
+                other.help.as_deref().unwrap_or_default()
+            ));
         }
         // What is wrong between lessons is for their authors.
         self.sound(parsed, console)
@@ -286,112 +339,17 @@ pub fn print_diagnostics<'d>(
     }
 }
 
-/// The most files in a course; more are another folder, such as a home folder.
-const MOST_FILES: usize = 2_000;
-
-/// The texts of a course that lies in a folder: `course.toml`, Markdown and licences. Hidden folders and links are passed over.
-fn folder_files(folder: &Path) -> Result<CourseFiles, Failure> {
-    let course = folder.join(COURSE_FILE);
-    if !folder.is_dir() {
-        return Err(Failure::Usage(format!(
-            "there is no course '{}': no such folder or file",
-            folder.display()
-        )));
-    }
-    if !course.is_file() {
-        return Err(Failure::Usage(format!(
-            "'{}' is no course: there is no {COURSE_FILE} in it; `mlsys course new FOLDER` writes a course to start from",
-            folder.display()
-        )));
-    }
-    let mut files = CourseFiles::new();
-    collect(folder, "", &mut files)?;
-    Ok(files)
-}
-
-/// The contents of a folder in the order of their names.
-pub fn entries(folder: &Path) -> Result<Vec<(PathBuf, FileType)>, Failure> {
-    let read = || {
-        let entries = fs::read_dir(folder)?.map(|entry| {
-            let entry = entry?;
-            Ok((entry.path(), entry.file_type()?))
-        });
-        entries.collect::<io::Result<Vec<_>>>()
+fn built_in_files() -> CourseFiles {
+    let file = |&(path, text): &(&'static str, &'static str)| {
+        let file = CourseFile {
+            // A built-in lesson is known by its id.
+            name: path.strip_suffix(".md").unwrap_or(path).to_owned(),
+            bytes: text.as_bytes().into(),
+        };
+        (path.to_owned(), file)
     };
-    let mut entries = read().map_err(|error| {
-        Failure::Usage(format!("'{}' cannot be read: {error}", folder.display()))
-    })?;
-    entries.sort_by(|(one, _), (other, _)| one.cmp(other));
-    Ok(entries)
-}
-
-fn collect(folder: &Path, prefix: &str, files: &mut CourseFiles) -> Result<(), Failure> {
-    for (entry, kind) in entries(folder)? {
-        let name = entry.file_name().and_then(|name| name.to_str());
-        let Some(name) = name.filter(|name| !name.starts_with('.')) else { continue };
-        let path = format!("{prefix}{name}");
-        if kind.is_dir() {
-            collect(&entry, &format!("{path}/"), files)?;
-        } else if kind.is_file() && belongs(&path) {
-            if files.len() == MOST_FILES {
-                return Err(Failure::Usage(format!(
-                    "'{}' has more than {MOST_FILES} texts, which is no course",
-                    folder.display()
-                )));
-            }
-            let bytes = read_bounded(&entry, "file of a course", MAX_FILE_BYTES as u64)?;
-            let name = entry.display().to_string();
-            files.insert(path, CourseFile { name, bytes: bytes.into() });
-        }
-    }
-    Ok(())
-}
-
-/// Whether a file can be part of a course.
-fn belongs(path: &str) -> bool {
-    path == COURSE_FILE
-        || path.ends_with(".md")
-        || path.starts_with("LICENSE")
-        || labs::is_lab(path)
+    BUILT_IN.iter().map(file).collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Library, Outline, languages};
-
-    #[test]
-    fn built_in_course_is_complete_and_valid() {
-        let library = Library::built_in(mlsys_registry::built_in());
-        let parsed = library.parsed();
-        let diagnostics: Vec<String> = parsed.all_diagnostics().map(ToString::to_string).collect();
-        assert_eq!(diagnostics, [""; 0]);
-        let count = parsed.lessons.len();
-        let course = parsed.into_course().unwrap();
-        assert_eq!(course.id, mlsys_lesson::CourseId::built_in());
-        let outline = Outline::of_sound(library.files(), None).unwrap();
-        assert_eq!((&*outline.modules, outline.lessons.len()), (course.modules(), count));
-        for (listed, lesson) in outline.lessons.iter().zip(course.lessons()) {
-            assert_eq!((&listed.front, listed.lesson().as_ref()), (&lesson.front, lesson));
-        }
-        for lesson in course.lessons() {
-            let module =
-                course.modules().iter().find(|module| module.id == lesson.front.id.module());
-            assert!(module.is_some(), "{}", lesson.front.id);
-        }
-    }
-
-    #[test]
-    fn every_built_in_translation_can_be_used() {
-        let library = Library::built_in(mlsys_registry::built_in());
-        let mut read = 0;
-        for lesson in library.parsed().into_course().unwrap().lessons() {
-            for (file, parsed) in languages::all(lesson, library.files()).unwrap() {
-                let diagnostics: Vec<_> =
-                    parsed.diagnostics.iter().map(ToString::to_string).collect();
-                assert!(parsed.lesson.is_some(), "{file}: {}", diagnostics.join("\n"));
-                read += 1;
-            }
-        }
-        assert!(read > 0);
-    }
-}
+mod tests;

@@ -3,8 +3,6 @@
 //! The seal shows that a file was changed after it was exported. It is no secret: it does not show who exported it. That is
 //! why grading believes no points, and every answer is graded anew.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use mlsys_lesson::{
     Answers, AnswersError, Course, CourseId, GradeOutcome, Grader, GradingRules, KnownNames,
     LearnerId, Lesson, LessonId, QuestionGrade, Received, Sheet, Submission, Timestamp,
@@ -13,6 +11,7 @@ use mlsys_lesson::{
 use serde::{Deserialize, Serialize};
 
 use crate::archive::sha256;
+use crate::time;
 
 /// A file that is no submission to a course.
 #[derive(Debug, thiserror::Error)]
@@ -43,8 +42,7 @@ pub fn sign(
     learner: LearnerId,
     course: &Course,
 ) -> Result<Answers, SubmissionError> {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
-    let at = Timestamp(since_1970.map_or(0, |since| since.as_secs()));
+    let at = time::now();
     let opened = course.lessons().iter().filter(|lesson| {
         let id = &lesson.front.id;
         answers.lessons.contains_key(id) || answers.details.contains_key(id)

@@ -1,5 +1,6 @@
 //! The course: from its files to its modules and the order of their lessons, or to everything that is wrong with it.
 
+mod inclusion;
 mod outline;
 mod requirements;
 
@@ -12,13 +13,15 @@ use mlsys_lab::nearest::nearest;
 
 use crate::diagnostic::{Code, Diagnostic, Located, Place, Source};
 use crate::model::{
-    CourseId, GradingRules, Lesson, LessonId, ListedModule, ListedRules, Manifest, translated,
+    CourseId, GradingRules, Lesson, LessonId, LessonRules, ListedModule, ListedRules, Manifest,
+    translated,
 };
 use crate::parse::{Parsed, manifest_draft, read};
 
+use inclusion::own_rules;
 pub use outline::{ListedLesson, Outline};
 pub use requirements::between;
-use requirements::{between_also, disorder};
+use requirements::{Requiring, between_also, disorder};
 
 /// Lessons in the order in which they are best taken, by modules.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -132,8 +135,12 @@ pub fn salt(files: &CourseFiles) -> String {
     manifest.map_or_else(String::new, |manifest| manifest.salt)
 }
 
-/// Reads a course and all its lessons.
-pub fn read_course(files: &CourseFiles, registry: &Registry) -> ParsedCourse {
+/// Reads a course and all its lessons; `built_in` are the files of the built-in course, which it may include.
+pub fn read_course(
+    files: &CourseFiles,
+    built_in: &CourseFiles,
+    registry: &Registry,
+) -> ParsedCourse {
     let Some(file) = files.get(COURSE_FILE) else {
         let source = Source { file: COURSE_FILE.to_owned(), text: String::new() };
         let message = format!("there is no {COURSE_FILE}");
@@ -147,6 +154,7 @@ pub fn read_course(files: &CourseFiles, registry: &Registry) -> ParsedCourse {
     };
     let mut reading = Reading {
         files,
+        built_in,
         manifest: &manifest,
         registry,
         listed: Vec::new(),
@@ -155,6 +163,8 @@ pub fn read_course(files: &CourseFiles, registry: &Registry) -> ParsedCourse {
     };
     let modules = reading.modules();
     reading.unlisted();
+    reading.inclusions();
+    reading.leave_out_requirements();
     let Reading { read, problems, .. } = reading;
     let lessons: Vec<&Lesson> =
         read.iter().filter_map(|(_, parsed)| parsed.lesson.as_ref()).collect();
@@ -165,10 +175,12 @@ pub fn read_course(files: &CourseFiles, registry: &Registry) -> ParsedCourse {
         .filter(|(_, parsed)| parsed.lesson.is_none())
         .filter_map(|(path, _)| path.strip_suffix(".md"))
         .collect();
-    let between = between_also(&lessons, &unread);
+    let requiring = |lesson| Requiring { lesson, source: manifest.requiring(lesson) };
+    let requiring: Vec<_> = lessons.iter().copied().map(requiring).collect();
+    let between = between_also(&requiring, &unread, built_in);
     // Lessons in a cycle stand in no right order.
     if !between.iter().any(|problem| problem.code == Code::Cycle) {
-        diagnostics.extend(disorder(&lessons));
+        diagnostics.extend(disorder(&requiring));
     }
     diagnostics.extend(between);
     let grading = grading_rules(&manifest, &modules, &lessons, &mut diagnostics);
@@ -178,7 +190,7 @@ pub fn read_course(files: &CourseFiles, registry: &Registry) -> ParsedCourse {
     ParsedCourse { draft: is_sound.then_some(course), lessons: read, diagnostics }
 }
 
-/// When each lesson is due: as `[grading.due]` says, else as its module does.
+/// How the answers to each lesson count. It is due as `[grading.due]` or its own table says, else as its module does.
 fn grading_rules(
     manifest: &Manifest,
     modules: &[Module],
@@ -186,10 +198,14 @@ fn grading_rules(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> GradingRules {
     let ListedRules { late, attempts, credit, due: listed } = &manifest.grading;
-    let mut due = BTreeMap::new();
+    let others = LessonRules { due: None, late: *late, attempts: *attempts, credit: *credit };
+    let mut rules = GradingRules { others, lessons: BTreeMap::new() };
+    let mut is_due = |id: &LessonId, due| {
+        rules.lessons.insert(id.clone(), LessonRules { due: Some(due), ..others });
+    };
     for (module, Module { lessons: own, .. }) in manifest.modules.iter().zip(modules) {
         let ids = lessons.iter().map(|lesson| &lesson.front.id).skip(own.start).take(own.len());
-        due.extend(ids.filter_map(|id| Some((id.clone(), module.due?))));
+        ids.for_each(|id| module.due.iter().for_each(|due| is_due(id, *due)));
     }
     for (lesson, time) in listed {
         let mut known = lessons.iter().map(|lesson| lesson.front.id.as_str());
@@ -201,13 +217,16 @@ fn grading_rules(
                 None => error.help("name one of its lessons by its id"),
             });
         }
-        due.insert(lesson.value.clone(), *time);
+        is_due(&lesson.value, *time);
     }
-    GradingRules { due, late: *late, attempts: *attempts, credit: *credit }
+    own_rules(manifest, &mut rules, diagnostics);
+    rules
 }
 
 struct Reading<'a> {
     files: &'a CourseFiles,
+    /// The files of the built-in course.
+    built_in: &'a CourseFiles,
     manifest: &'a Manifest,
     registry: &'a Registry,
     /// Paths listed so far.
@@ -246,10 +265,15 @@ impl Reading<'_> {
             return false;
         }
         self.listed.push(path.clone());
+        if let Some(inclusion) = self.manifest.inclusion(&listed.value) {
+            let parsed = self.included(&path, inclusion);
+            return self.add(path, parsed, listed);
+        }
         let Some(file) = self.files.get(&path) else {
             let message = format!("there is no lesson file {path}");
             let known = self.files.keys().filter(|known| is_lesson_path(known));
             let help = match nearest(&path, known.map(String::as_str)) {
+                _ if self.built_in.contains_key(&path) => including(&listed.value),
                 Some(known) => format!("did you mean \"{}\"?", known.trim_end_matches(".md")),
                 None => {
                     format!("write the file, as with `mlsys lesson new {path}`, or remove the line")
@@ -270,6 +294,11 @@ impl Reading<'_> {
             parsed.diagnostics.push(error.help(help));
             parsed.lesson = None;
         }
+        self.add(path, parsed, listed)
+    }
+
+    /// Takes a lesson that was read; whether it is one of the course.
+    fn add(&mut self, path: String, mut parsed: Parsed, listed: &Located<String>) -> bool {
         let twin = parsed.lesson.as_ref().is_some_and(|lesson| {
             let ids = self.read.iter().filter_map(|(_, other)| other.lesson.as_ref());
             ids.into_iter().any(|other| other.front.id == lesson.front.id)
@@ -307,10 +336,15 @@ impl Reading<'_> {
         }
     }
 
-    fn error(&mut self, code: Code, at: &Located<String>, message: String, help: &str) {
+    fn error<T>(&mut self, code: Code, at: &Located<T>, message: String, help: &str) {
         let error = self.manifest.source.error(code, at.place, message);
         self.problems.push(error.help(help));
     }
+}
+
+/// How a course includes a built-in lesson.
+fn including(id: &str) -> String {
+    format!("to include the built-in lesson, add [[lesson]] with built_in = \"{id}\"")
 }
 
 fn is_lesson_path(path: &str) -> bool {

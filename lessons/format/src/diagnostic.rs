@@ -107,6 +107,8 @@ named_enum! {
         IdMismatch = "id-mismatch",
         /// A lesson that stands before one it requires.
         LessonOrder = "lesson-order",
+        /// A built-in lesson that asks something else than the one its course was packed with.
+        OtherVersion = "other-version",
         /// A directive of a translation that the original does not have.
         ExtraId = "extra-id",
         /// A key that a translation takes from the original.
@@ -226,12 +228,7 @@ impl Source {
     }
 
     /// A warning at a place.
-    pub(crate) fn warning(
-        &self,
-        code: Code,
-        place: Place,
-        message: impl Into<String>,
-    ) -> Diagnostic {
+    pub fn warning(&self, code: Code, place: Place, message: impl Into<String>) -> Diagnostic {
         self.diagnostic(Severity::Warning, code, place, message.into())
     }
 

@@ -4,7 +4,7 @@ use mlsys_expr::Env;
 use serde::{Deserialize, Serialize};
 
 use crate::grade::{Answer, Grade, Grader, Parts, Verdict};
-use crate::model::{Credit, GradingRules, Lesson, LessonId, Question, Timestamp};
+use crate::model::{Credit, GradingRules, Lesson, LessonId, LessonRules, Question, Timestamp};
 use crate::progress::Attempt;
 use crate::progress::answers::Answers;
 
@@ -98,11 +98,12 @@ pub fn grade_lesson(
     rules: &GradingRules,
     (grader, env): (&dyn Grader, &dyn Env),
 ) -> Vec<QuestionGrade> {
+    let rules = rules.of(&lesson.front.id);
     let grade = |question: &Question| {
         let details = answers.details.get(&lesson.front.id);
         let hints = details.and_then(|details| details.hints.get(&question.id)).copied();
         let attempts = attempts(&lesson.front.id, question, answers);
-        let counted = counted(&attempts, &lesson.front.id, received, rules);
+        let counted = counted(&attempts, received, rules);
         let blank = QuestionGrade {
             attempts: attempts.len(),
             hints: hints.unwrap_or(0),
@@ -143,12 +144,11 @@ fn attempts(lesson: &LessonId, question: &Question, answers: &Answers) -> Vec<At
 /// the last; if all are too late, of those.
 fn counted<'a>(
     attempts: &'a [Attempt],
-    lesson: &LessonId,
     received: Received,
-    rules: &GradingRules,
+    rules: &LessonRules,
 ) -> Option<(&'a Attempt, u32)> {
     let most = rules.attempts.map_or(usize::MAX, |most| most as usize);
-    let days = |attempt: &Attempt| rules.days_late(lesson, received.time_of(attempt));
+    let days = |attempt: &Attempt| rules.days_late(received.time_of(attempt));
     let within = attempts.iter().take(most).map(|attempt| (attempt, days(attempt)));
     let mut in_time: Vec<_> = within.clone().filter(|(_, days)| rules.share(*days) > 0.0).collect();
     if in_time.is_empty() {
@@ -161,7 +161,7 @@ fn counted<'a>(
 fn scored(
     blank: QuestionGrade,
     grade: Grade,
-    rules: &GradingRules,
+    rules: &LessonRules,
     attempts: usize,
 ) -> QuestionGrade {
     let (outcome, earned) = match (grade.verdict, rules.credit, grade.parts) {

@@ -2,6 +2,7 @@
 
 mod answer;
 mod id;
+mod inclusion;
 mod instance;
 mod kernel;
 mod lab;
@@ -20,10 +21,13 @@ pub use id::{
     CourseId, CourseIdError, LearnerId, LearnerIdError, LessonId, LessonIdError, is_inside,
     translated,
 };
+pub use inclusion::{Inclusion, ListedInclusion, ListedStart, StartValue};
 pub use kernel::{Audience, Bound, Expected, KernelTask, KernelTest, Limit, Side, Varied};
 pub use lab::{DeviceName, Disclosure, Goal, Knob, LabDirective, PanelRef, Setting};
 pub use question::{Asked, Match, Question, QuestionKind, QuestionType, Variants};
-pub use rules::{Credit, GradingRules, LatePolicy, ListedRules, Timestamp, TimestampError};
+pub use rules::{
+    Credit, GradingRules, LatePolicy, LessonRules, ListedRules, Timestamp, TimestampError,
+};
 pub use vary::Sheet;
 
 pub(crate) use instance::Drawn;
@@ -39,6 +43,8 @@ pub struct Lesson {
     pub blocks: Vec<Block>,
     /// The learner that its numbers are drawn for; none for the printed ones.
     pub(crate) sheet: Option<Sheet>,
+    /// How a course includes it, if it is a built-in lesson of another course.
+    pub included: Option<Inclusion>,
     /// Ids of directives that could not be read: names that begin with them are not unknown.
     pub(crate) unread: Vec<String>,
 }
@@ -333,6 +339,10 @@ impl Block {
         if let Self::Lab(lab) = self { Some(lab) } else { None }
     }
 
+    pub(crate) fn as_lab_mut(&mut self) -> Option<&mut LabDirective> {
+        if let Self::Lab(lab) = self { Some(lab) } else { None }
+    }
+
     /// The prediction, if it is one.
     pub fn as_predict(&self) -> Option<&Predict> {
         if let Self::Predict(predict) = self { Some(predict) } else { None }
@@ -371,6 +381,8 @@ pub struct Manifest {
     pub grading: ListedRules,
     /// Its parts, in order.
     pub modules: Vec<ListedModule>,
+    /// Built-in lessons among those of its parts.
+    pub inclusions: Vec<ListedInclusion>,
 }
 
 /// A part of a course.

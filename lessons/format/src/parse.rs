@@ -4,6 +4,7 @@ mod characters;
 mod directive;
 mod fields;
 mod front;
+mod inclusion;
 mod kernel;
 mod keys;
 mod question;
@@ -89,7 +90,13 @@ fn draft(file: &str, bytes: &[u8]) -> (Option<Lesson>, Vec<Diagnostic>) {
         }
     }
     let diagnostics = problems.into_diagnostics();
-    let unread = directives.into_unread();
-    let lesson = Lesson { front: front.matter, blocks, sheet: None, unread, source };
+    let lesson = Lesson {
+        front: front.matter,
+        blocks,
+        included: None,
+        sheet: None,
+        unread: directives.into_unread(),
+        source,
+    };
     (Some(lesson), diagnostics)
 }

@@ -3,6 +3,7 @@
 mod kernel;
 mod knob;
 mod names;
+mod start;
 mod turn;
 
 use mlsys_lab::Registry;
@@ -14,6 +15,8 @@ use mlsys_lab::value::Value;
 
 use crate::diagnostic::{Code, Diagnostic, Located, Place, Source, shortened};
 use crate::model::{Block, LabDirective, Lesson, Question, QuestionKind, Setting, Varied};
+
+pub(crate) use start::start_values;
 
 /// Everything in a lesson that does not fit the labs of a registry, in file order.
 pub fn validate(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {

@@ -41,7 +41,7 @@ pub fn lessons(options: &CheckLessons, context: &mut Context<'_>) -> Result<Exit
     context.listen();
     let read = files(&options.paths, context.registry)?;
     let exit = report_parsed(&read, context);
-    try_lessons(&read, &CourseFiles::new(), exit, trial, context)
+    try_lessons(&read, None, exit, trial, context)
 }
 
 /// Does the same with a course, including its `course.toml`.
@@ -63,12 +63,12 @@ pub fn course(library: &Library, trial: Trial, context: &mut Context<'_>) -> Res
     for diagnostic in mlsys_lesson::telling_lengths(lessons) {
         report(&diagnostic, context, &mut exit);
     }
-    try_lessons(&read, library.files(), exit, trial, context)
+    try_lessons(&read, Some(library), exit, trial, context)
 }
 
 fn try_lessons(
     read: &[Parsed],
-    course: &CourseFiles,
+    course: Option<&Library>,
     mut exit: Exit,
     trial: Trial,
     context: &mut Context<'_>,
@@ -84,11 +84,17 @@ fn try_lessons(
         jobs: NonZeroUsize::MIN,
         records: None,
     };
+    let elsewhere = CourseFiles::new();
     let mut passed = Vec::new();
     for parsed in read {
         let Some(lesson) = &parsed.lesson else { continue };
+        if lesson.included.as_ref().is_some_and(|included| included.start.is_empty()) {
+            passed.push(format!("{}: built in, unchanged", lesson.source.file));
+            continue;
+        }
         let mut own = check(lesson, trial.depth, &request, context)?;
-        for (file, translation) in languages::all(lesson, course)? {
+        let files = course.map_or(&elsewhere, |course| course.files_of(lesson));
+        for (file, translation) in languages::all(lesson, files)? {
             for diagnostic in &translation.diagnostics {
                 report(diagnostic, context, &mut own);
             }
@@ -140,7 +146,7 @@ fn files(paths: &[PathBuf], registry: &Registry) -> Result<Vec<Parsed>, Failure>
 
 /// Markdown files in a folder and its folders, in the order of their names; links are not followed.
 fn lesson_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    for (path, kind) in library::entries(folder)? {
+    for (path, kind) in library::folder::entries(folder)? {
         if kind.is_dir() {
             lesson_files(&path, files)?;
         } else if path.extension().is_some_and(|extension| extension == "md") {

@@ -13,6 +13,7 @@ use mlsys_run::files;
 use mlsys_run::library::{Library, labs, print_diagnostics};
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::storage::write_new;
+use mlsys_run::submission::version_of;
 
 use super::check::{self, Depth, Trial};
 use crate::cli::{self, Ci, PackCourse};
@@ -141,11 +142,18 @@ fn pack(options: &PackCourse, context: &mut Context<'_>) -> Result<Exit, Failure
     };
     let answers = if options.without_answers { Withheld::Withheld } else { Withheld::Included };
     let files = packed_files(&library, &parsed, answers, console);
-    let manifest = Manifest::new(id, answers, &files);
+    let manifest = Manifest::new(id, answers, &files, built_in_versions(&parsed));
     let packed = manifest.pack(&files).map_err(|refused| {
         Failure::Usage(format!("{} cannot be packed: {refused}", library.name()))
     })?;
     write_file(&options.output, &packed.bytes)?;
+    if answers == Withheld::Withheld && !manifest.built_in.is_empty() {
+        let ids: Vec<&str> = manifest.built_in.keys().map(LessonId::as_str).collect();
+        console.warn(format_args!(
+            "the answers to built-in lessons are in every copy of mlsys: {}",
+            ids.join(", ")
+        ));
+    }
     if let (Some(file), Some(course)) = (&options.key, parsed.into_course()) {
         write_key(file, &course)?;
     }
@@ -157,6 +165,13 @@ fn pack(options: &PackCourse, context: &mut Context<'_>) -> Result<Exit, Failure
         packed.hash
     ))?;
     Ok(Exit::Passed)
+}
+
+/// The built-in lessons of a course, which are not packed, by what they ask.
+fn built_in_versions(parsed: &ParsedCourse) -> BTreeMap<LessonId, String> {
+    let lessons = parsed.lessons.iter().filter_map(|(_, parsed)| parsed.lesson.as_ref());
+    let included = lessons.filter(|lesson| lesson.included.is_some());
+    included.map(|lesson| (lesson.front.id.clone(), version_of(lesson))).collect()
 }
 
 fn packed_files(
@@ -193,15 +208,17 @@ fn packed_files(
 }
 
 fn write_key(file: &Path, course: &Course) -> Result<(), Failure> {
+    // A built-in lesson has its answers on the grader's machine.
+    let own = course.lessons().iter().filter(|lesson| lesson.included.is_none());
     if let Some(lesson) =
-        course.lessons().iter().find(|lesson| lesson.questions().any(|q| q.kind.is_withheld()))
+        own.clone().find(|lesson| lesson.questions().any(|q| q.kind.is_withheld()))
     {
         return Err(Failure::Usage(format!(
             "the lesson {} has no answers to write a key of; pack the complete course",
             lesson.front.id
         )));
     }
-    let key = Key::new(course.id.clone(), course.lessons());
+    let key = Key::new(course.id.clone(), own);
     let text = key.to_json().map_err(|error| Failure::Run(error.to_string()))?;
     files::replace_on_disk(file, text.as_bytes())
         .map_err(|error| Failure::Usage(format!("'{}' cannot be written: {error}", file.display())))

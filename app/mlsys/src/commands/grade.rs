@@ -141,7 +141,7 @@ fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    for (entry, kind) in library::entries(folder)? {
+    for (entry, kind) in library::folder::entries(folder)? {
         let name = entry.file_name().map(|name| name.to_string_lossy());
         if name.is_none_or(|name| name.starts_with('.')) {
             continue;

@@ -1,12 +1,12 @@
 //! Listings: `mlsys list` (lessons), `glossary`, `keys` and `theme`.
 
 use std::path::PathBuf;
-use std::time::{Duration, UNIX_EPOCH};
 
-use mlsys_lesson::{Course, Lesson, Module, Progress, State, Timestamp};
+use mlsys_lesson::{Course, Lesson, Module, Progress, State};
 use mlsys_run::console::Console;
 use mlsys_run::glossary::{Glossary, Term};
 use mlsys_run::process::{Exit, Failure};
+use mlsys_run::time::utc;
 use mlsys_tui::command::table;
 use mlsys_view::text::{aligned, wrapped};
 use mlsys_view::theme::color;
@@ -93,9 +93,7 @@ fn done(lessons: &[Lesson], progress: &Progress) -> usize {
 
 /// When answers to a lesson are due, in UTC.
 fn due(lesson: &Lesson, course: &Course) -> Option<String> {
-    let Timestamp(seconds) = course.grading.due.get(&lesson.front.id)?;
-    let time = UNIX_EPOCH + Duration::from_secs(*seconds);
-    Some(humantime::format_rfc3339_seconds(time).to_string())
+    course.grading.of(&lesson.front.id).due.map(utc)
 }
 
 fn row(lesson: &Lesson, course: &Course) -> Vec<String> {

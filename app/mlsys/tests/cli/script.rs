@@ -32,7 +32,7 @@ macro_rules! scripts {
     )+};
 }
 
-scripts! { cohort courses grading labs lessons models plain runs tools weights workers }
+scripts! { cohort courses grading inclusion labs lessons models plain runs tools weights workers }
 
 #[derive(Default)]
 struct Case {

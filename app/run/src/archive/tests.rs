@@ -16,8 +16,21 @@ fn files() -> BTreeMap<String, Vec<u8>> {
 }
 
 fn packed(files: &BTreeMap<String, Vec<u8>>) -> Vec<u8> {
-    let manifest = Manifest::new("mine".parse().unwrap(), Withheld::Included, files);
+    packed_with(files, BTreeMap::new())
+}
+
+fn packed_with(files: &BTreeMap<String, Vec<u8>>, built_in: BTreeMap<LessonId, String>) -> Vec<u8> {
+    let manifest = Manifest::new("mine".parse().unwrap(), Withheld::Included, files, built_in);
     manifest.pack(files).unwrap().bytes
+}
+
+#[test]
+fn built_in_lessons_are_named_with_their_versions() {
+    let versions = BTreeMap::from([("gpu/coalescing".parse().unwrap(), "9f".to_owned())]);
+    let archive = read(&packed_with(&files(), versions.clone()), "x").unwrap();
+    assert_eq!(archive.built_in, versions);
+    assert!(!archive.files.keys().any(|path| path.contains("coalescing")));
+    assert!(read(&packed(&files()), "x").unwrap().built_in.is_empty());
 }
 
 /// One entry as any program may write it: raw path, kind and size field, with a right checksum.
@@ -50,9 +63,9 @@ fn packing_is_lossless_and_deterministic() {
     assert_eq!(packed(&files), bytes);
     let archive = read(&bytes, "x.tar.gz").unwrap();
     let back: BTreeMap<String, Vec<u8>> =
-        archive.iter().map(|(path, file)| (path.clone(), file.bytes.to_vec())).collect();
+        archive.files.iter().map(|(path, file)| (path.clone(), file.bytes.to_vec())).collect();
     assert_eq!(back, files);
-    assert_eq!(archive["gpu/warps.md"].name, "x.tar.gz/gpu/warps.md");
+    assert_eq!(archive.files["gpu/warps.md"].name, "x.tar.gz/gpu/warps.md");
     // The bytes themselves are part of the promise: another machine gives them, too.
     assert_eq!(
         sha256(&decompress(&bytes).unwrap()),
@@ -177,7 +190,7 @@ fn the_manifest_must_exist_and_match() {
     let errors = [
         refused(&[text("a.md", "a")]),
         refused(&[text(MANIFEST, "{}")]),
-        refused(&[text(MANIFEST, r#"{"format": 2}"#)]),
+        refused(&[text(MANIFEST, r#"{"format": 3}"#)]),
         refused(&[list(""), text("a.md", "a")]),
         refused(&[list(r#""a.md": {"bytes": 1, "sha256": "00"}"#)]),
         refused(&[list(r#""a.md": {"bytes": 1, "sha256": "00"}"#), text("a.md", "a")]),
@@ -185,7 +198,7 @@ fn the_manifest_must_exist_and_match() {
     for (error, part) in errors.iter().zip([
         "there is no manifest.json",
         "missing field `format`",
-        "it is of format 2",
+        "it is of format 3",
         "'a.md' is not in its manifest.json",
         "'a.md' is missing",
         "'a.md' is not the one that was packed",

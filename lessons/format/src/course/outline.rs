@@ -4,13 +4,14 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use super::{COURSE_FILE, Course, CourseFiles, Module};
-use crate::model::{CourseId, FrontMatter, Lesson, ListedModule, Sheet};
+use crate::model::{CourseId, FrontMatter, GradingRules, Lesson, ListedModule, Sheet};
 use crate::parse::{front_matter, manifest_draft, parse_bytes};
 
 #[derive(Debug)]
 pub struct Outline {
     pub id: CourseId,
     pub title: String,
+    pub grading: GradingRules,
     pub modules: Vec<Module>,
     pub lessons: Vec<Arc<ListedLesson>>,
 }
@@ -44,15 +45,15 @@ impl From<Arc<Lesson>> for ListedLesson {
 
 impl From<Course> for Outline {
     fn from(course: Course) -> Self {
-        let Course { id, title, modules, lessons, .. } = course;
+        let Course { id, title, grading, modules, lessons, .. } = course;
         let listed = |lesson| Arc::new(ListedLesson::from(Arc::new(lesson)));
-        Self { id, title, modules, lessons: lessons.into_iter().map(listed).collect() }
+        Self { id, title, grading, modules, lessons: lessons.into_iter().map(listed).collect() }
     }
 }
 
 impl Outline {
     /// The outline of a course that is compiled in, whose lessons a test reads; none if `course.toml` or front matter
-    /// has an error.
+    /// has an error. Nothing in it is due.
     ///
     /// With a sheet its lessons have that learner's numbers.
     pub fn of_sound(files: &CourseFiles, sheet: Option<&Sheet>) -> Option<Self> {
@@ -78,6 +79,7 @@ impl Outline {
             }
             modules.push(Module { id, title, about, lessons: first..lessons.len() });
         }
-        Some(Self { id: manifest.id, title: manifest.title, modules, lessons })
+        let grading = GradingRules::default();
+        Some(Self { id: manifest.id, title: manifest.title, grading, modules, lessons })
     }
 }

@@ -2,79 +2,103 @@
 
 use mlsys_lab::nearest::nearest;
 
-use crate::diagnostic::{Code, Diagnostic};
-use crate::model::Lesson;
+use super::{CourseFiles, including};
+use crate::diagnostic::{Code, Diagnostic, Source};
+use crate::model::{Lesson, LessonId, ListedModule};
 
 /// Errors between these lessons, each reported once; a second lesson with the same id is passed over.
 pub fn between(lessons: &[Lesson]) -> Vec<Diagnostic> {
-    between_also(&lessons.iter().collect::<Vec<_>>(), &[])
+    let lessons = lessons.iter().map(|lesson| Requiring { lesson, source: &lesson.source });
+    between_also(&lessons.collect::<Vec<_>>(), &[], &CourseFiles::new())
+}
+
+/// A lesson, and the text that says what it requires.
+#[derive(Clone, Copy)]
+pub(super) struct Requiring<'a> {
+    pub(super) lesson: &'a Lesson,
+    pub(super) source: &'a Source,
+}
+
+impl<'a> Requiring<'a> {
+    fn id(&self) -> &'a LessonId {
+        &self.lesson.front.id
+    }
 }
 
 /// The same with lessons that could not be read: requiring one of them is no further error.
-pub(super) fn between_also(lessons: &[&Lesson], unread: &[&str]) -> Vec<Diagnostic> {
+pub(super) fn between_also(
+    lessons: &[Requiring<'_>],
+    unread: &[&str],
+    built_in: &CourseFiles,
+) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
-    let mut distinct: Vec<&Lesson> = Vec::new();
-    for &lesson in lessons {
+    let mut distinct: Vec<Requiring<'_>> = Vec::new();
+    for &requiring in lessons {
+        let lesson = requiring.lesson;
         let id = &lesson.front.id;
-        let Some(first) = distinct.iter().find(|other| other.front.id == *id) else {
-            distinct.push(lesson);
+        let first = distinct.iter().map(|other| other.lesson).find(|other| other.front.id == *id);
+        let Some(first) = first else {
+            distinct.push(requiring);
             continue;
         };
         let message = format!("the lesson `{id}` is already in {}", first.source.file);
         let error = lesson.source.error(Code::DuplicateId, lesson.front.place, message);
         problems.push(error.help("give one of the two another id"));
     }
-    problems.extend(unknown(&distinct, unread));
+    problems.extend(unknown(&distinct, unread, built_in));
     problems.extend(cycles(&distinct));
     problems
 }
 
 /// Requirements that do not exist.
-fn unknown(lessons: &[&Lesson], unread: &[&str]) -> Vec<Diagnostic> {
+fn unknown(lessons: &[Requiring<'_>], unread: &[&str], built_in: &CourseFiles) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
-    for lesson in lessons {
+    for Requiring { lesson, source } in lessons {
         for required in &lesson.front.requires {
-            if lessons.iter().any(|other| other.front.id == required.value)
+            if lessons.iter().any(|other| other.lesson.front.id == required.value)
                 || unread.contains(&required.value.as_str())
             {
                 continue;
             }
             let message = format!("there is no lesson `{}`", required.value);
-            let ids = lessons.iter().map(|other| other.front.id.as_str());
+            let ids = lessons.iter().map(|other| other.lesson.front.id.as_str());
+            let is_built_in =
+                built_in.contains_key(&ListedModule::path_of(required.value.as_str()));
             let help = match nearest(required.value.as_str(), ids) {
+                _ if is_built_in => including(required.value.as_str()),
                 Some(id) => format!("did you mean \"{id}\"?"),
                 None => "`mlsys list` shows them all".to_owned(),
             };
-            let error = lesson.source.error(Code::UnknownLesson, required.place, message);
+            let error = source.error(Code::UnknownLesson, required.place, message);
             problems.push(error.help(help));
         }
     }
     problems
 }
 
-fn cycles(lessons: &[&Lesson]) -> Vec<Diagnostic> {
-    let mut left: Vec<&Lesson> = lessons.to_vec();
+fn cycles(lessons: &[Requiring<'_>]) -> Vec<Diagnostic> {
+    let mut left: Vec<Requiring<'_>> = lessons.to_vec();
     let mut problems = Vec::new();
     while let Some(&start) = left.first() {
         // Follow requirements among what is left until a lesson has none there, or comes again.
         let mut path = vec![start];
         while let Some(&at) = path.last() {
-            let next = at.front.requires.iter().find_map(|required| {
-                let lesson = left.iter().find(|other| other.front.id == required.value)?;
-                Some((*lesson, required.place))
+            let next = at.lesson.front.requires.iter().find_map(|required| {
+                let next = left.iter().find(|other| *other.id() == required.value)?;
+                Some((*next, required.place))
             });
             let Some((next, place)) = next else {
-                left.retain(|lesson| lesson.front.id != at.front.id);
+                left.retain(|lesson| lesson.id() != at.id());
                 break;
             };
-            if let Some(first) = path.iter().position(|seen| seen.front.id == next.front.id) {
+            if let Some(first) = path.iter().position(|seen| seen.id() == next.id()) {
                 let cycle = &path[first..];
                 let names: Vec<_> =
-                    cycle.iter().chain([&next]).map(|l| l.front.id.as_str()).collect();
+                    cycle.iter().chain([&next]).map(|one| one.id().as_str()).collect();
                 let message = format!("lessons require each other: {}", names.join(" -> "));
                 let error = at.source.error(Code::Cycle, place, message);
                 problems.push(error.help("remove one of these requirements"));
-                left.retain(|lesson| !cycle.iter().any(|other| other.front.id == lesson.front.id));
+                left.retain(|lesson| !cycle.iter().any(|other| other.id() == lesson.id()));
                 break;
             }
             path.push(next);
@@ -84,17 +108,17 @@ fn cycles(lessons: &[&Lesson]) -> Vec<Diagnostic> {
 }
 
 /// Lessons that stand before one they require.
-pub(super) fn disorder(lessons: &[&Lesson]) -> Vec<Diagnostic> {
+pub(super) fn disorder(lessons: &[Requiring<'_>]) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
-    for (index, lesson) in lessons.iter().enumerate() {
+    for (index, Requiring { lesson, source }) in lessons.iter().enumerate() {
         let later = &lessons[index + 1..];
         for required in &lesson.front.requires {
-            if later.iter().any(|other| other.front.id == required.value) {
+            if later.iter().any(|other| other.lesson.front.id == required.value) {
                 let message = format!(
                     "the course lists `{}` before `{}`, which it requires",
                     lesson.front.id, required.value
                 );
-                let warning = lesson.source.warning(Code::LessonOrder, required.place, message);
+                let warning = source.warning(Code::LessonOrder, required.place, message);
                 problems.push(warning.help("list them the other way round in course.toml"));
             }
         }

@@ -68,11 +68,19 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// The table `[grading]` of a course; without it every answer counts in full at any time.
+/// The rules of a course.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GradingRules {
-    /// When the answers to a lesson are due.
-    pub due: BTreeMap<LessonId, Timestamp>,
+    /// For lessons that are not named below.
+    pub others: LessonRules,
+    pub lessons: BTreeMap<LessonId, LessonRules>,
+}
+
+/// How the answers to a lesson count; by default in full at any time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LessonRules {
+    /// When the answers are due.
+    pub due: Option<Timestamp>,
     /// What late answers lose; without it they earn nothing.
     pub late: Option<LatePolicy>,
     /// How many answers to a question count.
@@ -108,9 +116,15 @@ pub struct ListedRules {
 }
 
 impl GradingRules {
+    pub fn of(&self, lesson: &LessonId) -> &LessonRules {
+        self.lessons.get(lesson).unwrap_or(&self.others)
+    }
+}
+
+impl LessonRules {
     /// Started days by which an answer is late.
-    pub fn days_late(&self, lesson: &LessonId, at: Timestamp) -> u32 {
-        self.due.get(lesson).map_or(0, |due| due.days_until(at))
+    pub fn days_late(&self, at: Timestamp) -> u32 {
+        self.due.map_or(0, |due| due.days_until(at))
     }
 
     /// The part of its points that an answer still earns when it is this late.
@@ -152,9 +166,8 @@ mod tests {
 
     #[test]
     fn each_started_day_costs_its_share() {
-        let lesson: LessonId = "a/b".parse().unwrap();
-        let due = BTreeMap::from([(lesson.clone(), Timestamp(1000))]);
-        let rules = |late| GradingRules { due: due.clone(), late, ..GradingRules::default() };
+        let due = Some(Timestamp(1000));
+        let rules = |late| LessonRules { due, late, ..LessonRules::default() };
         let policy = |percent_per_day, last_day| Some(LatePolicy { percent_per_day, last_day });
         let (hard, soft) = (rules(None), rules(policy(30.0, None)));
         let (grace, both) = (rules(policy(0.0, Some(2))), rules(policy(10.0, Some(1))));
@@ -165,9 +178,9 @@ mod tests {
             (1001 + DAY, 2, [0.0, 0.4, 1.0, 0.0]),
             (1001 + 9 * DAY, 10, [0.0, 0.0, 0.0, 0.0]),
         ] {
-            assert_eq!(hard.days_late(&lesson, Timestamp(at)), days);
+            assert_eq!(hard.days_late(Timestamp(at)), days);
             assert_eq!([&hard, &soft, &grace, &both].map(|rules| rules.share(days)), shares);
         }
-        assert_eq!(hard.days_late(&"a/c".parse().unwrap(), Timestamp(u64::MAX)), 0);
+        assert_eq!(LessonRules::default().days_late(Timestamp(u64::MAX)), 0);
     }
 }

@@ -265,6 +265,17 @@ impl<'p, 's> Fields<'p, 's> {
         map
     }
 
+    /// Takes all keys that are left: each with its value, in file order.
+    pub(super) fn rest(&mut self) -> Vec<(Located<String>, Located<Value>)> {
+        let mut rest = Vec::new();
+        for Entry { key, node } in std::mem::take(&mut self.entries) {
+            if let Some(value) = self.as_value(&key.value, &node) {
+                rest.push((key, Located { value, place: node.place }));
+            }
+        }
+        rest
+    }
+
     /// Takes a table of tables, such as `[knob.width]`, and reads each with its key, in file order.
     pub(super) fn named<T>(
         &mut self,

@@ -4,8 +4,8 @@ use crate::diagnostic::{Code, Diagnostic, Located, Place, Problems, Source, shor
 use crate::model::{CourseId, FrontMatter, LessonId, ListedModule, Manifest, Term, is_inside};
 use crate::parse::fields::{FORMAT, Fields};
 use crate::parse::keys::lesson_id;
-use crate::parse::rules;
 use crate::parse::split::{Lines, source_of};
+use crate::parse::{inclusion, rules};
 
 /// The front matter and where the body begins.
 pub(super) struct Front {
@@ -182,6 +182,7 @@ fn manifest(source: &Source, problems: &mut Problems<'_>) -> Option<Manifest> {
     let grading_place = fields.place_of("grading");
     let grading = fields.table("grading", |fields| Some(rules::read(fields)));
     let modules = fields.tables("module", module);
+    let inclusions = fields.tables("lesson", inclusion::read);
     let mut seen: Vec<&str> = Vec::new();
     for (module, place) in &modules {
         if seen.contains(&module.id.as_str()) {
@@ -193,6 +194,7 @@ fn manifest(source: &Source, problems: &mut Problems<'_>) -> Option<Manifest> {
     }
     if let (Some(place), Some(rules)) = (grading_place, &grading)
         && modules.iter().all(|(module, _)| module.due.is_none())
+        && inclusions.iter().all(|inclusion| inclusion.due.is_none())
     {
         rules::warn_unused(rules, place, &mut fields);
     }
@@ -207,6 +209,7 @@ fn manifest(source: &Source, problems: &mut Problems<'_>) -> Option<Manifest> {
         salt: salt.map_or_else(String::new, |salt| salt.value),
         grading: grading.unwrap_or_default(),
         modules: modules.into_iter().map(|(module, _)| module).collect(),
+        inclusions,
     })
 }
 

@@ -6,7 +6,7 @@ use crate::parse::fields::Fields;
 use crate::parse::keys::lesson_id;
 
 pub(super) fn read(fields: &mut Fields<'_, '_>) -> ListedRules {
-    let attempts = fields.integer("attempts", 1..=1000).map(|most| most.value as u32);
+    let attempts = attempts(fields);
     let credit = if fields.flag("partial_credit") { Credit::Partial } else { Credit::Whole };
     let late = fields.table("late", late);
     let mut due = Vec::new();
@@ -19,7 +19,11 @@ pub(super) fn read(fields: &mut Fields<'_, '_>) -> ListedRules {
     ListedRules { late, attempts, credit, due }
 }
 
-fn late(fields: &mut Fields<'_, '_>) -> Option<LatePolicy> {
+pub(super) fn attempts(fields: &mut Fields<'_, '_>) -> Option<u32> {
+    fields.integer("attempts", 1..=1000).map(|most| most.value as u32)
+}
+
+pub(super) fn late(fields: &mut Fields<'_, '_>) -> Option<LatePolicy> {
     if !fields.has("percent_per_day") && !fields.has("last_day") {
         let help = "write { percent_per_day = 10, last_day = 7 }, or one of the two";
         fields.error(Code::MissingKey, fields.owner(), "`late` says nothing", help);

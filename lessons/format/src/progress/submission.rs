@@ -29,5 +29,7 @@ pub fn question_text(lesson: &Lesson) -> String {
         Block::Prose(_) | Block::Predict(_) | Block::Check(_) | Block::Notes(_) => None,
     });
     let head = format!("{} {}", lesson.front.id, lesson.front.seed);
-    [head].into_iter().chain(directives).collect::<Vec<_>>().join("\n")
+    let start = lesson.included.iter().flat_map(|included| &included.start);
+    let start = start.map(|one| format!("{}.{} = {}", one.lab, one.knob, one.value.to_toml()));
+    [head].into_iter().chain(directives).chain(start).collect::<Vec<_>>().join("\n")
 }

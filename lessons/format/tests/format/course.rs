@@ -1,8 +1,8 @@
 //! Courses, their order, and the JSON Schema of its lessons.
 
 use mlsys_lesson::{
-    CourseFile, Credit, Diagnostic, LatePolicy, Lesson, Module, ParsedCourse, between, is_inside,
-    json_schema, parse, read_course, translated,
+    CourseFile, CourseFiles, Credit, Diagnostic, LatePolicy, Lesson, Module, ParsedCourse, between,
+    is_inside, json_schema, parse, read_course, translated,
 };
 
 use crate::support::registry;
@@ -52,7 +52,7 @@ fn course(files: &[(&str, &str)]) -> ParsedCourse {
         let file = CourseFile { name: format!("c/{path}"), bytes: text.as_bytes().to_vec().into() };
         ((*path).to_owned(), file)
     };
-    read_course(&files.iter().map(file).collect(), &registry())
+    read_course(&files.iter().map(file).collect(), &CourseFiles::new(), &registry())
 }
 
 #[test]
@@ -108,8 +108,13 @@ fn a_course_says_when_answers_are_due_and_what_they_earn() {
     assert_eq!(told(&parsed.diagnostics), [""; 0]);
     let rules = parsed.into_course().unwrap().grading;
     let late = LatePolicy { percent_per_day: 12.5, last_day: Some(7) };
-    assert_eq!((rules.attempts, rules.late, rules.credit), (Some(3), Some(late), Credit::Partial));
-    let due: Vec<_> = rules.due.iter().map(|(id, time)| (id.as_str(), time.0)).collect();
+    let general = rules.others;
+    assert_eq!(
+        (general.due, general.attempts, general.late, general.credit),
+        (None, Some(3), Some(late), Credit::Partial)
+    );
+    let due = |id: &str| rules.of(&id.parse().unwrap()).due.unwrap().0;
+    let due: Vec<_> = ["gpu/a", "intro/start"].map(|id| (id, due(id))).into();
     assert_eq!(due, [("gpu/a", 1_804_464_000), ("intro/start", 1_803_941_940)]);
     for (from, to, error) in [
         ("+01:00", "", "8:7: `due` is no complete point in time"),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use mlsys_lesson::{
     Answer, Answers, Attempt, Credit, Details, GradeOutcome, GradingRules, LatePolicy, LessonEnv,
-    QuestionGrade, Received, Timestamp, grade_lesson,
+    LessonRules, QuestionGrade, Received, Timestamp, grade_lesson,
 };
 
 use crate::support::{everything, json, registry};
@@ -27,7 +27,7 @@ fn attempts(given: &str) -> Vec<Attempt> {
 fn graded(
     numeric: &str,
     others: &[(&str, &str)],
-    rules: &GradingRules,
+    rules: LessonRules,
 ) -> BTreeMap<String, QuestionGrade> {
     let lesson = everything();
     let id = lesson.front.id.clone();
@@ -42,18 +42,20 @@ fn graded(
         details: [(id, details)].into(),
         ..Answers::default()
     };
+    let rules =
+        GradingRules { lessons: [(lesson.front.id.clone(), rules)].into(), ..Default::default() };
     let received = Received::Exported(Timestamp(DUE + DAY));
     let env = LessonEnv::unrun(&lesson);
-    let grades = grade_lesson(&lesson, &answers, received, rules, (&registry(), &env));
+    let grades = grade_lesson(&lesson, &answers, received, &rules, (&registry(), &env));
     grades.into_iter().map(|grade| (grade.question.clone(), grade)).collect()
 }
 
 #[test]
 fn attempts_and_lateness_decide_which_answer_counts_and_what_it_earns() {
-    let due = BTreeMap::from([(everything().front.id, Timestamp(DUE))]);
+    let due = Some(Timestamp(DUE));
     let late = Some(LatePolicy { percent_per_day: 10.0, last_day: Some(1) });
     let (whole, right) = (Credit::Whole, "268435456");
-    let rules = |late, attempts| GradingRules { due: due.clone(), late, attempts, credit: whole };
+    let rules = |late, attempts| LessonRules { due, late, attempts, credit: whole };
     for (given, rules, points, days_late, remark) in [
         (format!("1 [{right}]"), rules(None, None), 3.0, 0, None),
         (format!("1 2 [{right}]"), rules(None, None), 0.0, 0, None),
@@ -64,7 +66,7 @@ fn attempts_and_lateness_decide_which_answer_counts_and_what_it_earns() {
         (format!("1 {right}"), rules(None, None), 3.0, 0, None),
         (format!("{right} 1"), rules(None, None), 0.0, 0, None),
     ] {
-        let grade = graded(&given, &[], &rules).remove("numeric").unwrap();
+        let grade = graded(&given, &[], rules).remove("numeric").unwrap();
         let told = (grade.points, grade.days_late, grade.hints, grade.of);
         assert_eq!(told, (points, days_late, 2, 3), "{given}: {grade:?}");
         let wanted = remark.is_none_or(|r| grade.remark.as_ref().unwrap().contains(r));
@@ -72,7 +74,7 @@ fn attempts_and_lateness_decide_which_answer_counts_and_what_it_earns() {
     }
     // An answer without a time was given when the file was exported; all are late for a trusted clock.
     let rules = rules(late, None);
-    let grades = graded("1", &[("list", "[2, 4, 8]")], &rules);
+    let grades = graded("1", &[("list", "[2, 4, 8]")], rules);
     assert_eq!((grades["list"].points, grades["list"].days_late), (0.9, 1));
     assert_eq!(grades["match"].outcome, GradeOutcome::NoAnswer);
 }
@@ -84,7 +86,7 @@ fn credit_for_parts_is_the_courses_choice() {
         (Credit::Whole, GradeOutcome::Wrong, [0.0, 0.0]),
         (Credit::Partial, GradeOutcome::Partial, [0.5, 0.67]),
     ] {
-        let grades = graded("1", &answers, &GradingRules { credit, ..GradingRules::default() });
+        let grades = graded("1", &answers, LessonRules { credit, ..LessonRules::default() });
         assert_eq!(["match", "list"].map(|question| grades[question].points), points);
         assert_eq!(grades["list"].outcome, outcome);
         assert_eq!(grades["numeric"].outcome, GradeOutcome::Wrong);

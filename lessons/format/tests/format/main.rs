@@ -13,6 +13,7 @@ mod course;
 mod diagnostics;
 mod gradebook;
 mod grading;
+mod inclusion;
 mod kernels;
 mod mistakes;
 mod progress;
