@@ -4,6 +4,8 @@ use mlsys_lesson::{
     Answer, Asked, Lesson, Predict, PredictKind, PredictionError, Question, QuestionKind,
 };
 
+use crate::state::Page;
+
 /// Why what was typed is not taken; nothing has changed.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum AnswerError {
@@ -31,6 +33,16 @@ pub fn letter(index: usize) -> char {
 pub fn points(question: &Question) -> String {
     let points = question.points;
     format!("{points} point{}", if points == 1 { "" } else { "s" })
+}
+
+/// When an answer is due and how many still count, as long as one may be given.
+pub fn worth(page: &Page, question: &Question) -> Vec<String> {
+    let answered = page.answers.get(&question.id);
+    if answered.is_some_and(|answered| answered.right) {
+        return Vec::new();
+    }
+    let given = page.given.get(&question.id).copied().unwrap_or(0);
+    [page.deadline.words(), page.deadline.attempts(given)].into_iter().flatten().collect()
 }
 
 /// The options of a question as they read, in the order they are shown.

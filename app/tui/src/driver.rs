@@ -22,6 +22,7 @@ use mlsys_lesson::{Lesson, Outline, Progress};
 use mlsys_run::devices::Prober;
 use mlsys_run::settings::KnobTurn;
 use mlsys_run::storage::{Drafts, Paths, ProgressLog};
+use mlsys_run::time;
 use mlsys_view::theme::ColorDepth;
 use mlsys_view::theme::file::{Appearance, Decider};
 
@@ -101,6 +102,9 @@ fn begin(options: &mut Options, size: (u16, u16)) -> Result<Beginning, Broken> {
     let look = options.appearance.look.clone();
     let mut app = App::new(Vec::new(), options.registry, options.choice, progress, size, look);
     app.take_course(&options.course);
+    if app.course.has_dates() {
+        app.update(Message::Clock(time::now()));
+    }
     app.session.seed = options.seed;
     app.session.workers = options.workers.take();
     app.instructors = options.instructors;

@@ -185,6 +185,8 @@ impl Page {
         let lesson = self.lesson.clone();
         let Some(before) = progress.lesson(&lesson.front.id) else { return };
         self.hints.clone_from(&before.hints);
+        let given = before.attempts.iter();
+        self.given = given.map(|(question, given)| (question.clone(), given.len())).collect();
         for question in lesson.questions() {
             let Some(known) = before.answers.get(&question.id) else { continue };
             let given = known.given.clone();

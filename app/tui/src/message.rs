@@ -11,7 +11,7 @@ use mlsys_lab::device::{DeviceId, DeviceInfo};
 use mlsys_lab::params::Params;
 use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::Schema;
-use mlsys_lesson::{Event, Parsed};
+use mlsys_lesson::{Event, Parsed, Timestamp};
 use mlsys_nn::weights::WeightsError;
 use mlsys_run::devices::Peaks;
 use mlsys_run::outcome::Outcome;
@@ -53,6 +53,8 @@ pub enum Message {
     },
     /// The clock of what goes on by itself, for as long as [`crate::state::App::animation`] says that something does.
     Beat,
+    /// The time, where something is due.
+    Clock(Timestamp),
     Waited {
         seconds: u64,
     },

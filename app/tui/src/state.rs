@@ -12,12 +12,15 @@ use std::sync::Arc;
 use mlsys_lab::Registry;
 use mlsys_lab::device::{DeviceChoice, DeviceInfo};
 use mlsys_lab::report::RunData;
-use mlsys_lesson::{Diagnostic, Lesson, LessonId, ListedLesson, Module, Progress};
+use mlsys_lesson::{
+    Diagnostic, GradingRules, Lesson, LessonId, ListedLesson, Module, Progress, Timestamp,
+};
 use mlsys_run::devices::Peaks;
 use mlsys_view::attempts::FinishedRun;
 use mlsys_view::glyphs::Glyphs;
 use mlsys_view::theme::{Look, Theme};
 
+use crate::deadline::Deadline;
 use crate::message::{Effect, Mouse};
 use crate::palette::{Item, Target};
 use crate::records::RecordEntry;
@@ -56,6 +59,9 @@ pub struct CourseState {
     /// The names by which lessons outside the built-in course were opened, by lesson id.
     pub sources: BTreeMap<String, String>,
     pub progress: Progress,
+    pub grading: GradingRules,
+    /// The time, if the clock was read.
+    pub now: Option<Timestamp>,
 }
 
 pub struct ScreenState {
@@ -166,6 +172,20 @@ impl CourseState {
     pub fn lessons_in(&self, range: &Range<usize>) -> &[Arc<ListedLesson>] {
         self.lessons.get(range.clone()).unwrap_or(&[])
     }
+
+    pub fn deadline(&self, lesson: &LessonId) -> Deadline {
+        Deadline { rules: *self.grading.of(lesson), now: self.now }
+    }
+
+    /// Seconds until other words are to be said of a due date; none where nothing is due.
+    pub fn until_change(&self) -> Option<u64> {
+        let deadlines = self.lessons.iter().map(|listed| self.deadline(&listed.front.id));
+        deadlines.filter_map(|deadline| deadline.until_change()).min()
+    }
+
+    pub fn has_dates(&self) -> bool {
+        self.lessons.iter().any(|listed| self.grading.of(&listed.front.id).due.is_some())
+    }
 }
 
 impl Tempo {
@@ -228,6 +248,8 @@ impl App {
                 chosen: 0,
                 sources: BTreeMap::new(),
                 progress,
+                grading: GradingRules::default(),
+                now: None,
             },
             page: None,
             left_pages: BTreeMap::new(),

@@ -2,6 +2,7 @@
 
 mod charts;
 mod cut;
+mod due;
 mod kernel;
 mod knobs;
 mod mouse;
@@ -21,7 +22,7 @@ use mlsys_harness::snapshot::{self, rows};
 use mlsys_lab::control::StopReason;
 use mlsys_lab::device::{Backend, DeviceChoice, DeviceId, DeviceInfo, DeviceState};
 use mlsys_lab::report::Report;
-use mlsys_lesson::{Lesson, Progress};
+use mlsys_lesson::{Lesson, Progress, Timestamp};
 use mlsys_run::outcome::Outcome;
 use mlsys_view::glyphs::{GlyphSet, Glyphs};
 use mlsys_view::theme::{Background, ColorDepth, Look, Theme};
@@ -203,6 +204,7 @@ impl Bench {
             }
             "waited" => self.send(Message::Waited { seconds: rest.parse().unwrap() }),
             "beat" => self.send(Message::Beat),
+            "clock" => self.send(Message::Clock(Timestamp(rest.parse().unwrap()))),
             "probed" => self.probed(),
             "click" => self.point(Gesture::Press, rest),
             "wheel-down" => self.point(Gesture::WheelDown, rest),

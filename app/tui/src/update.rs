@@ -101,6 +101,7 @@ impl App {
             Message::Ended { run, outcome, after } => self.ended(run, outcome, after),
             Message::Settled { run } => self.settled(run),
             Message::Beat => self.beat(),
+            Message::Clock(now) => self.tell_time(now),
             Message::Waited { seconds } => {
                 if let Some(waiting) = &mut self.session.waiting {
                     waiting.seconds = seconds;

@@ -84,9 +84,11 @@ impl Card<'_> {
         let theme = &self.look.theme;
         let answered = self.page.answers.get(&question.id);
         let is_kernel = matches!(question.kind.asked(), Asked::Kernel { .. });
+        let mut worth = vec![answer::points(question)];
+        worth.extend(answer::worth(self.page, question));
         self.head(
             &format!("QUESTION {}", question.id),
-            answer::points(question),
+            worth.join(", "),
             if is_kernel { "enter: write the kernel  h: hint" } else { "enter: answer  h: hint" },
         );
         self.prose(&question.prompt);

@@ -16,6 +16,8 @@ pub(super) struct Pulse {
     wait: Option<Ticking>,
     /// What goes on by itself, and when its next beat is.
     beat: Option<(Animation, Instant)>,
+    /// When something else is to be said of a due date.
+    clock: Option<Instant>,
 }
 
 struct Ticking {
@@ -32,7 +34,7 @@ impl Ticking {
 
 impl Pulse {
     pub(super) fn new() -> Self {
-        Self { drawn: Instant::now(), due: None, wait: None, beat: None }
+        Self { drawn: Instant::now(), due: None, wait: None, beat: None, clock: None }
     }
 
     /// The run has something to say: it is listened to when the frame before is old enough.
@@ -69,6 +71,15 @@ impl Pulse {
         }
     }
 
+    /// Wakes up after this many seconds, if words change then.
+    pub(super) fn wake_after(&mut self, seconds: Option<u64>, now: Instant) {
+        self.clock = seconds.and_then(|seconds| now.checked_add(Duration::from_secs(seconds)));
+    }
+
+    pub(super) fn is_time_told(&self, now: Instant) -> bool {
+        self.clock.is_some_and(|at| at <= now)
+    }
+
     pub(super) fn may_draw(&self, now: Instant) -> bool {
         now >= self.drawn + FRAME
     }
@@ -77,7 +88,7 @@ impl Pulse {
     pub(super) fn next(&self) -> Option<Instant> {
         let second = self.wait.as_ref().map(Ticking::next);
         let beat = self.beat.map(|(_, at)| at);
-        self.due.into_iter().chain(second).chain(beat).min()
+        self.due.into_iter().chain(second).chain(beat).chain(self.clock).min()
     }
 
     /// Whether the run's reports are to be taken out now; says so once.
@@ -143,6 +154,18 @@ mod tests {
         pulse.beat_for(None, after(330));
         assert_eq!(pulse.next(), None);
         assert!(!pulse.beats(after(9999)));
+    }
+
+    #[test]
+    fn a_due_date_wakes_the_loop_when_its_words_change() {
+        let mut pulse = Pulse::new();
+        let now = Instant::now();
+        let after = |seconds| now + Duration::from_secs(seconds);
+        pulse.wake_after(Some(90), now);
+        assert_eq!(pulse.next(), Some(after(90)));
+        assert!(!pulse.is_time_told(after(89)) && pulse.is_time_told(after(90)));
+        pulse.wake_after(None, now);
+        assert_eq!(pulse.next(), None);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Instant, SystemTime};
 
 use mlsys_run::storage::{self, Draft, Drafts, Export, NoDataFolder, ProgressLog};
+use mlsys_run::time;
 
 use super::Left;
 use super::drafts::{self, DraftStore};
@@ -72,15 +73,18 @@ impl<S: Screen> Driver<S> {
     pub(super) fn turn(&mut self) -> io::Result<()> {
         self.pulse.heed(self.app.session.waiting.as_ref(), Instant::now());
         self.pulse.beat_for(self.app.animation(), Instant::now());
+        self.pulse.wake_after(self.app.course.until_change(), Instant::now());
         let input = match self.pulse.next() {
             None => self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
             Some(at) => self.inbox.recv_timeout(at.saturating_duration_since(Instant::now())),
         };
         let mut dirty = false;
+        self.read_clock()?;
         match input {
             Ok(input) => dirty = self.take(input)?,
             Err(RecvTimeoutError::Timeout) => {
                 let now = Instant::now();
+                dirty |= self.pulse.is_time_told(now);
                 if self.pulse.is_due(now) {
                     for message in self.runner.take(&self.app) {
                         self.feed(message)?;
@@ -114,6 +118,11 @@ impl<S: Screen> Driver<S> {
             self.pulse.drawn(Instant::now());
         }
         Ok(())
+    }
+
+    /// Reads the clock for a course with due dates; nothing is drawn for it alone.
+    fn read_clock(&mut self) -> io::Result<()> {
+        if self.app.course.has_dates() { self.feed(Message::Clock(time::now())) } else { Ok(()) }
     }
 
     pub(super) fn draw(&mut self) -> io::Result<()> {

@@ -12,6 +12,7 @@ use mlsys_run::glossary::Glossary;
 use mlsys_run::settings;
 use mlsys_view::kernel::Play;
 
+use crate::deadline::Deadline;
 use crate::editor::{Editor, KernelTests};
 use crate::list::{FieldPurpose, TextField};
 use crate::state::fault::FaultVisit;
@@ -38,6 +39,9 @@ pub struct Page {
     pub fault: Option<Box<FaultVisit>>,
     pub trials: BTreeMap<String, KernelTests>,
     pub answers: BTreeMap<String, Answered>,
+    /// How many answers were given, by question.
+    pub given: BTreeMap<String, usize>,
+    pub deadline: Deadline,
     pub predictions: BTreeMap<String, Prediction>,
     /// The runs with knobs turned as tries say.
     pub tried: BTreeMap<String, RunData>,
@@ -141,6 +145,8 @@ impl Page {
             fault: None,
             trials: BTreeMap::new(),
             answers: BTreeMap::new(),
+            given: BTreeMap::new(),
+            deadline: Deadline::default(),
             predictions: BTreeMap::new(),
             tried: BTreeMap::new(),
             hints: BTreeMap::new(),

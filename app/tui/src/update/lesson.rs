@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mlsys_lesson::{Answer, Asked, Block, Event, Lesson, Outline, PredictKind};
+use mlsys_lesson::{Answer, Asked, Block, Event, Lesson, Outline, PredictKind, Timestamp};
 use mlsys_run::settings::KnobTurn;
 
 use crate::answer::AnswerError;
@@ -296,6 +296,11 @@ impl App {
 
     /// Takes an event into the progress, on the screen and on disk.
     pub(super) fn save(&mut self, event: Event) {
+        if let (Event::AnswerGiven { lesson, question, .. }, Some(page)) = (&event, &mut self.page)
+            && *lesson == page.lesson.front.id
+        {
+            *page.given.entry(question.clone()).or_default() += 1;
+        }
         self.course.progress.apply(event.clone());
         self.effects.push(Effect::Save(event));
     }
@@ -310,6 +315,17 @@ impl App {
                 (format!("lesson complete: {}", front.title), front.id.clone());
             self.notify(sentence);
             self.save(Event::LessonCompleted { lesson });
+        }
+    }
+
+    pub(super) fn tell_time(&mut self, now: Timestamp) {
+        self.course.now = Some(now);
+        self.tell_deadline();
+    }
+
+    fn tell_deadline(&mut self) {
+        if let Some(page) = self.page.as_mut() {
+            page.deadline = self.course.deadline(&page.lesson.front.id);
         }
     }
 
@@ -341,6 +357,7 @@ impl App {
     /// Puts the lessons of a course, by its modules, on the course page.
     pub fn take_course(&mut self, course: &Outline) {
         self.course.title.clone_from(&course.title);
+        self.course.grading.clone_from(&course.grading);
         self.course.modules.clone_from(&course.modules);
         self.course.lessons.clone_from(&course.lessons);
     }
@@ -378,6 +395,7 @@ impl App {
             page.restore(&self.course.progress, self.registry);
             page
         }));
+        self.tell_deadline();
         self.share_attempts();
         self.recall_attempts();
         self.save(Event::LessonOpened { lesson: id });

@@ -8,6 +8,7 @@ use ratatui::prelude::*;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::{draw_edge, draw_lines};
+use crate::deadline::Urgency;
 use crate::state::App;
 use mlsys_view::text::wrap_spans;
 
@@ -121,7 +122,8 @@ fn row(app: &App, index: usize, lesson: &ListedLesson, width: usize) -> Line<'st
     let marked = index == app.course.chosen;
     let (sign, sign_style) = sign(app, lesson);
     let minutes = format!("{:>3} min ", lesson.front.minutes);
-    let room = width.saturating_sub(6 + minutes.len());
+    let (due, due_style) = due(app, lesson);
+    let room = width.saturating_sub(6 + due.len() + minutes.len());
     let title = shortened(&lesson.front.title, room, app);
     let pad = room.saturating_sub(title.width());
     let style = if marked { theme.selection } else { theme.text };
@@ -129,8 +131,26 @@ fn row(app: &App, index: usize, lesson: &ListedLesson, width: usize) -> Line<'st
         Span::styled(format!(" {} ", if marked { glyphs.arrow } else { " " }), theme.accent),
         Span::styled(format!("{sign} "), sign_style),
         Span::styled(format!("{title}{}", " ".repeat(pad)), style),
+        Span::styled(due, due_style),
         Span::styled(minutes, theme.dim),
     ])
+}
+
+/// The column of due dates, where the course has any; what is completed is no longer due.
+fn due(app: &App, lesson: &ListedLesson) -> (String, Style) {
+    let theme = app.theme();
+    if !app.course.has_dates() {
+        return (String::new(), theme.dim);
+    }
+    let deadline = app.course.deadline(&lesson.front.id);
+    let is_open = app.course.progress.state(&lesson.front.id) != State::Completed;
+    let words = deadline.short().filter(|_| is_open).unwrap_or_default();
+    let style = match deadline.urgency() {
+        None | Some(Urgency::Later) => theme.dim,
+        Some(Urgency::Soon) => theme.warn,
+        Some(Urgency::Late) => theme.bad,
+    };
+    (format!(" {words:>14} "), style)
 }
 
 fn sign(app: &App, lesson: &ListedLesson) -> (&'static str, Style) {
@@ -157,12 +177,19 @@ fn draw_details(app: &App, area: Rect, buffer: &mut Buffer) {
     };
     let needs: Vec<String> = front.requires.iter().map(|id| id.value.to_string()).collect();
     let needs = if needs.is_empty() { "nothing".to_owned() } else { needs.join(", ") };
+    let deadline = app.course.deadline(&front.id);
+    let words = deadline.words().map_or_else(String::new, |words| format!("{words}; "));
+    let date = deadline.date().map(|date| ("due", words + &date));
+    let attempts = deadline.rules.attempts.map(|most| {
+        let count = if most == 1 { "answer counts" } else { "answers count" };
+        ("answers", format!("{most} {count} for each question"))
+    });
     let facts = [
         ("lesson", format!("{}, {} minutes", front.id, front.minutes)),
         ("progress", format!("{word}, {}", summary.words())),
-        ("needs", needs),
-        ("teaches", front.teaches.join(", ")),
     ];
+    let facts = facts.into_iter().chain(date).chain(attempts);
+    let facts = facts.chain([("needs", needs), ("teaches", front.teaches.join(", "))]);
     let width = usize::from(area.width).saturating_sub(2);
     let mut lines = vec![Line::default()];
     lines.extend(wrap_spans(

@@ -53,11 +53,13 @@ pub fn course(app: &App) -> Vec<String> {
                 Some(_) => ", begun",
                 None => "",
             };
+            let due = app.course.deadline(&lesson.front.id).words();
+            let due = due.map_or_else(String::new, |words| format!(", {words}"));
             let front = &lesson.front;
             let needs: Vec<&str> = front.requires.iter().map(|id| id.value.as_str()).collect();
             let after = if needs.is_empty() { "" } else { ", after " };
             lines.push(format!(
-                "{}. {} ({}), {} minutes{after}{}{state}",
+                "{}. {} ({}), {} minutes{after}{}{due}{state}",
                 module.lessons.start + index + 1,
                 front.title,
                 front.id,
@@ -188,6 +190,7 @@ pub(super) fn question(page: &Page, question: &Question) -> Vec<String> {
     let place = page.lesson.questions().position(|q| q.id == question.id).map_or(0, |at| at + 1);
     let points = answer::points(question);
     let mut lines = vec![format!("Question {place} of {all} ({}, {points}).", question.kind.ty())];
+    lines.extend(answer::worth(page, question).into_iter().map(|words| format!("{words}.")));
     lines.extend(markdown(&question.prompt));
     if let QuestionKind::Match { pairs, .. } = &question.kind {
         for (index, pair) in pairs.iter().enumerate() {
