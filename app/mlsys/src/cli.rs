@@ -227,7 +227,11 @@ pub struct Worker {
 #[derive(Debug, Args)]
 pub struct Open {
     /// A lesson's id, such as systems/training-loop, or the path of a lesson file
-    pub lesson: String,
+    #[arg(required_unless_present = "model")]
+    pub lesson: Option<String>,
+    /// Open the page of the model of this Hugging Face config.json, with the labs that take it
+    #[arg(long, value_name = "FILE", conflicts_with = "lesson")]
+    pub model: Option<PathBuf>,
     /// Put a knob where it is wanted, such as run.learning_rate=0.1; may be given again
     #[arg(long, value_name = "LAB.KNOB=VALUE")]
     pub set: Vec<String>,

@@ -7,6 +7,7 @@
 
 pub mod answer;
 pub mod command;
+pub mod deadline;
 pub mod document;
 pub mod driver;
 pub mod editor;
@@ -16,6 +17,7 @@ pub mod grading;
 pub mod key;
 pub mod list;
 pub mod message;
+pub mod model_page;
 pub mod own_page;
 pub mod palette;
 pub mod picture;

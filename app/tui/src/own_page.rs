@@ -26,12 +26,32 @@ pub fn is_own(lesson: &Lesson) -> bool {
     lesson.front.id.module() == MODULE
 }
 
+/// The module of the pages of models, which are lessons made from a file.
+pub const MODELS: &str = "models";
+
+pub fn is_model(lesson: &Lesson) -> bool {
+    lesson.front.id.module() == MODELS
+}
+
 pub fn with_defaults(schema: &Schema, registry: &Registry) -> Option<Arc<Lesson>> {
     let params = Params::resolve(schema, &Settings::new(), Tables::builtin(), None).ok()?;
     lesson(schema, &params, registry)
 }
 
 fn text(schema: &Schema, params: &Params) -> Option<String> {
+    Some(format!(
+        "+++\nformat = 1\nid = \"{MODULE}/{kind}\"\ntitle = {title}\nminutes = 1\n+++\n# {heading}\n\n{about}\n\n{presets}{lab}",
+        kind = schema.kind,
+        title = toml_string(&schema.title),
+        heading = schema.title,
+        about = schema.about,
+        presets = presets(schema),
+        lab = directive("run", schema, params)?,
+    ))
+}
+
+/// A lab with what was set set, and all its knobs; none if a lesson may not say all of it.
+pub fn directive(id: &str, schema: &Schema, params: &Params) -> Option<String> {
     let mut set = Vec::new();
     for (name, value) in params.iter().filter(|(name, _)| params.origin(name) == Some(&Origin::Set))
     {
@@ -46,13 +66,8 @@ fn text(schema: &Schema, params: &Params) -> Option<String> {
         .map(|name| format!("[knob.{name}]"))
         .collect();
     Some(format!(
-        "+++\nformat = 1\nid = \"{MODULE}/{kind}\"\ntitle = {title}\nminutes = 1\n+++\n# {heading}\n\n{about}\n\n{presets}\
-         ```{{lab}} run\nkind = \"{kind}\"\nset = {{ {set} }}\n{knobs}\n```\n",
+        "```{{lab}} {id}\nkind = \"{kind}\"\nset = {{ {set} }}\n{knobs}\n```\n",
         kind = schema.kind,
-        title = toml_string(&schema.title),
-        heading = schema.title,
-        about = schema.about,
-        presets = presets(schema),
         set = set.join(", "),
         knobs = knobs.join("\n"),
     ))
@@ -132,7 +147,8 @@ fn of_page(app: &App, page: &Page) -> Vec<String> {
         }
     }
     let name = app.course.sources.get(id).map_or(id, String::as_str);
-    ["open".to_owned(), name.to_owned()].into_iter().chain(words).collect()
+    let option = is_model(&page.lesson).then(|| "--model".to_owned());
+    ["open".to_owned()].into_iter().chain(option).chain([name.to_owned()]).chain(words).collect()
 }
 
 /// The file that `--model` added to a table: a value that the tables of the program do not have.

@@ -12,7 +12,7 @@ mod fields;
 mod read;
 mod tensors;
 
-pub use cost::ADAM_BYTES;
+pub use cost::{ADAM_BYTES, TRAINING};
 pub use family::Family;
 pub use fields::ConfigProblem;
 pub use read::MAX_BYTES;

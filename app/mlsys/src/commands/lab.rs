@@ -14,6 +14,7 @@ use mlsys_lab::schema::{Metric, Panel, Param, Preset, Schema};
 use mlsys_lab::tables::Tables;
 use mlsys_lab::value::number;
 use mlsys_run::console::{Console, harmless};
+use mlsys_run::model::ModelFile;
 use mlsys_run::outcome::Outcome;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::session::{RunRequest, execute};
@@ -29,7 +30,8 @@ use crate::context::Context;
 
 pub fn run(options: &cli::Lab, context: &mut Context<'_>) -> Result<Exit, Failure> {
     // The labs read the tables when they are built, so the model comes first.
-    let model = options.model.as_deref().map(model::install).transpose()?;
+    let model = options.model.as_deref().map(|file| ModelFile::read(file, None)?.install());
+    let model = model.transpose()?;
     let named = match (&options.about, &options.kind) {
         (Some(AboutLabs::Show { kind, .. }), _) | (None, Some(kind)) => Some(kind),
         (Some(AboutLabs::List(_) | AboutLabs::Check { .. }), _) | (None, None) => None,

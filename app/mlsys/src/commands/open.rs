@@ -6,16 +6,18 @@ use std::sync::Arc;
 use std::{env, fs};
 
 use mlsys_lab::Backend;
+use mlsys_lesson::Lesson;
 
 use crate::cli::{Machine, Open};
 use crate::context::Context;
 use mlsys_run::devices::Prober;
+use mlsys_run::model::{ModelError, ModelFile};
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::settings;
 use mlsys_run::settings::KnobTurn;
 use mlsys_tui::picture::{PictureError, Scene, picture};
 use mlsys_tui::state::Instructors;
-use mlsys_tui::{Broken, Follow, Leaving, Left, Opening, Prompt};
+use mlsys_tui::{Broken, Follow, Leaving, Left, Opening, Prompt, model_page};
 use mlsys_view::theme::file::appearance;
 use mlsys_view::theme::{self, Background, ColorDepth, Theme};
 
@@ -35,15 +37,19 @@ fn needs_a_terminal(lesson: &str, context: &Context<'_>) -> Result<(), Failure> 
         (true, false) => "standard output is not one",
         (false, false) => "standard input and output are not",
     };
-    let (open, run) = match lesson {
-        "" => ("mlsys --plain".to_owned(), "mlsys run LESSON".to_owned()),
+    let (open, (does, run)) = match lesson {
+        "" => ("mlsys --plain".to_owned(), ("grades", "mlsys run LESSON".to_owned())),
         lesson => {
             let lesson = lesson.escape_debug();
-            (format!("mlsys open {lesson} --plain"), format!("mlsys run {lesson}"))
+            let run = match lesson.to_string().strip_prefix("--model ") {
+                Some(file) => ("prints", format!("mlsys model show {file}")),
+                None => ("grades", format!("mlsys run {lesson}")),
+            };
+            (format!("mlsys open {lesson} --plain"), run)
         }
     };
     Err(Failure::Usage(format!(
-        "the workbench needs a terminal, and {lacking}; `{open}` goes line by line without one, `{run}` grades"
+        "the workbench needs a terminal, and {lacking}; `{open}` goes line by line without one, `{run}` {does}"
     )))
 }
 
@@ -51,23 +57,72 @@ fn needs_a_terminal(lesson: &str, context: &Context<'_>) -> Result<(), Failure> 
 pub fn lesson(options: &Open, context: &mut Context<'_>) -> Result<Exit, Failure> {
     context.reader = options.reader.clone();
     let knobs = settings::for_knobs(&options.set)?;
-    match &options.svg {
-        Some(file) => draw(options, &knobs, file, context),
-        None => at(&options.lesson, knobs, options.machine, context),
+    let Some((lesson, source)) = chosen(options, context)? else { return Ok(Exit::Usage) };
+    if let Some(file) = &options.svg {
+        return draw(lesson, options, &knobs, file, context);
     }
+    needs_a_terminal(&words(options), context)?;
+    let open = Opening { source, lesson, turns: knobs };
+    start(options.machine, Some(open), None, context)
+}
+
+/// The words after `mlsys open` that name what is opened.
+fn words(options: &Open) -> String {
+    match (&options.lesson, &options.model) {
+        (Some(lesson), _) => lesson.clone(),
+        (None, Some(file)) => format!("--model {}", file.display()),
+        (None, None) => String::new(),
+    }
+}
+
+/// The lesson that is to be opened, or the page of a model, and what it was named by if not by its id.
+fn chosen(
+    options: &Open,
+    context: &mut Context<'_>,
+) -> Result<Option<(Arc<Lesson>, Option<String>)>, Failure> {
+    let Some(name) = &options.lesson else {
+        let file = options.model.as_deref().unwrap_or(Path::new(""));
+        return Ok(model(file, context)?.map(|page| (page, Some(file.display().to_string()))));
+    };
+    let library = context.library()?;
+    let Some(lesson) = library.valid([name.as_str()], context.console)?.pop() else {
+        return Ok(None);
+    };
+    let files = library.files_of(&lesson);
+    let lesson = context.languages.translate(lesson, files, context.console);
+    let source = (lesson.front.id.as_str() != name).then(|| name.clone());
+    Ok(Some((Arc::new(lesson), source)))
+}
+
+/// The page of a model; on a screen, mistakes in its file are a page as well.
+fn model(file: &Path, context: &mut Context<'_>) -> Result<Option<Arc<Lesson>>, Failure> {
+    let on_screen = context.display.plain || on_a_terminal();
+    let page = match ModelFile::read(file, None) {
+        Ok(read) => {
+            // The labs read the tables when they are built, so the model comes first.
+            read.install()?;
+            context.library()?;
+            model_page::lesson(&read, context.registry)
+        }
+        Err(ModelError::Config(problems)) if on_screen => {
+            model_page::refused(&file.display().to_string(), &problems, context.registry)
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let shown = file.display();
+    page.map(Some).ok_or_else(|| {
+        Failure::Usage(format!("{shown}: the name cannot stand on a page; rename the file"))
+    })
 }
 
 /// Draws the screen of a lesson into a file, after its first lab has run.
 fn draw(
+    lesson: Arc<Lesson>,
     options: &Open,
     turns: &[KnobTurn],
     file: &Path,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
-    let Some(lesson) = context.library()?.valid([options.lesson.as_str()], context.console)?.pop()
-    else {
-        return Ok(Exit::Usage);
-    };
     let themes = context.paths.as_ref().ok().map(|paths| paths.themes());
     let theme = match context.display.theme.as_deref() {
         None | Some("" | "auto") => Theme::new(Background::Dark, ColorDepth::TrueColor),
@@ -78,7 +133,7 @@ fn draw(
         }
     };
     let (keys, size) = (options.keys.as_str(), options.size);
-    let scene = Scene { lesson: Arc::new(lesson), turns, keys, size, theme };
+    let scene = Scene { lesson, turns, keys, size, theme };
     let find = |choice| context.devices.choose(choice, &Backend::ALL);
     let picture = picture(scene, context.registry, options.machine.device, find);
     let picture = picture.map_err(|error| match error {
@@ -89,25 +144,6 @@ fn draw(
     fs::write(file, picture)
         .map_err(|error| Failure::Run(format!("{} cannot be written: {error}", file.display())))?;
     Ok(Exit::Passed)
-}
-
-fn at(
-    name: &str,
-    turns: Vec<KnobTurn>,
-    machine: Machine,
-    context: &mut Context<'_>,
-) -> Result<Exit, Failure> {
-    let library = context.library()?;
-    let lesson = library.valid([name], context.console)?.pop();
-    let lesson =
-        lesson.map(|lesson| context.languages.translate(lesson, library.files(), context.console));
-    needs_a_terminal(name, context)?;
-    let open = lesson.map(|lesson| Opening {
-        source: (lesson.front.id.as_str() != name).then(|| name.to_owned()),
-        lesson: Arc::new(lesson),
-        turns,
-    });
-    start(machine, open, None, context)
 }
 
 /// Opens the workbench: at the course, at a lesson, or at a lesson file that it follows.

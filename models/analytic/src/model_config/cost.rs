@@ -10,6 +10,24 @@ use super::{Attention, AttentionBias, Model, Part};
 /// weights, momentum and variance (Rajbhandari et al. 2020, section 3.1).
 pub const ADAM_BYTES: u64 = 2 + 2 + 4 + 4 + 4;
 
+/// Bytes a parameter in training: with what, how many, and what they are. The 8-bit moments are those of Dettmers et al.
+/// 2022, without their constants for each block.
+pub const TRAINING: [(&str, u64, &str); 5] = [
+    ("SGD, 32 bits", 4 + 4, "4 weight + 4 gradient"),
+    ("momentum, 32 bits", 4 + 4 + 4, "4 weight + 4 gradient + 4 momentum"),
+    ("Adam, 32 bits", 4 + 4 + 4 + 4, "4 weight + 4 gradient + 4 + 4 moments"),
+    (
+        "Adam, mixed precision",
+        ADAM_BYTES,
+        "2 weight + 2 gradient + 4 master weight + 4 + 4 moments",
+    ),
+    (
+        "8-bit Adam, mixed precision",
+        2 + 2 + 4 + 1 + 1,
+        "2 weight + 2 gradient + 4 master weight + 1 + 1 moments",
+    ),
+];
+
 impl Model {
     /// Parameters of one part; a part of a sum that fits in 63 bits.
     pub fn parameters_of(&self, part: Part) -> u64 {
