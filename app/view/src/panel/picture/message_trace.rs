@@ -180,11 +180,11 @@ impl Picture for MessageTrace {
         let sentences = kept.iter().fold(0, |sum: u16, rows| sum.saturating_add(*rows)).min(spare);
         // Above the rows the ring, line, tree, star or mesh itself, where the rows keep what they need.
         let boxes = |sentences: u16, rows: u16| {
-            let rest = body.height.saturating_sub(legend + sentences + rows);
+            let rest = body.height.saturating_sub(legend + sentences).saturating_sub(rows);
             Diagram::new(self, body, rest).map(|diagram| (diagram, sentences))
         };
         // The numbers in the rows come before the last sentences.
-        let shorter = [sentences, kept[0] + kept[1], kept[0]];
+        let shorter = [sentences, kept[0].saturating_add(kept[1]), kept[0]];
         let shorter = shorter.into_iter().filter(|rows| *rows <= sentences);
         let numbered = Rows::with_numbers(body, self, done, mark)
             .and_then(|rows| shorter.clone().find_map(|sentences| boxes(sentences, rows)))
