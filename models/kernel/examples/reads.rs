@@ -162,7 +162,9 @@ fn resolved(from: &Path, name: &str, files: &BTreeMap<PathBuf, String>) -> Optio
         match part {
             std::path::Component::ParentDir => near = near.parent()?.to_owned(),
             std::path::Component::Normal(part) => near.push(part),
-            _ => {}
+            std::path::Component::Prefix(_)
+            | std::path::Component::RootDir
+            | std::path::Component::CurDir => {}
         }
     }
     if files.contains_key(&near) {

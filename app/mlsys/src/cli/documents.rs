@@ -92,7 +92,7 @@ fn documented_lessons_are_all_lessons() {
     for (place, cli) in commands() {
         let mut named = Vec::new();
         if let Some(Command::Open(open)) = &cli.command {
-            named.push(&open.lesson);
+            named.extend(&open.lesson);
         } else if let Some(Command::Run(run)) = &cli.command {
             named.extend(&run.lessons);
         }

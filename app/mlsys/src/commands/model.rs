@@ -55,7 +55,7 @@ pub fn set(
 fn command(name: &str, kind: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./+".contains(c);
     if name.chars().all(plain) {
-        format!("mlsys lab {kind} --model {}", name)
+        format!("mlsys lab {kind} --model {name}")
     } else {
         format!("mlsys lab {kind} --model '{}'", name.replace('\'', r"'\''"))
     }

@@ -57,7 +57,7 @@ fn needs_a_terminal(lesson: &str, context: &Context<'_>) -> Result<(), Failure> 
 pub fn lesson(options: &Open, context: &mut Context<'_>) -> Result<Exit, Failure> {
     context.reader = options.reader.clone();
     let knobs = settings::for_knobs(&options.set)?;
-    let Some((lesson, source)) = chosen(options, context)? else { return Ok(Exit::Usage) };
+    let Some(Chosen { lesson, source }) = chosen(options, context)? else { return Ok(Exit::Usage) };
     if let Some(file) = &options.svg {
         return draw(lesson, options, &knobs, file, context);
     }
@@ -75,14 +75,19 @@ fn words(options: &Open) -> String {
     }
 }
 
-/// The lesson that is to be opened, or the page of a model, and what it was named by if not by its id.
-fn chosen(
-    options: &Open,
-    context: &mut Context<'_>,
-) -> Result<Option<(Arc<Lesson>, Option<String>)>, Failure> {
+/// A lesson, or the page of a model.
+struct Chosen {
+    lesson: Arc<Lesson>,
+    /// What it was named by, if not by its id.
+    source: Option<String>,
+}
+
+/// What is to be opened; none for a lesson with errors, which have been said.
+fn chosen(options: &Open, context: &mut Context<'_>) -> Result<Option<Chosen>, Failure> {
     let Some(name) = &options.lesson else {
         let file = options.model.as_deref().unwrap_or(Path::new(""));
-        return Ok(model(file, context)?.map(|page| (page, Some(file.display().to_string()))));
+        let source = Some(file.display().to_string());
+        return Ok(model(file, context)?.map(|lesson| Chosen { lesson, source }));
     };
     let library = context.library()?;
     let Some(lesson) = library.valid([name.as_str()], context.console)?.pop() else {
@@ -91,7 +96,7 @@ fn chosen(
     let files = library.files_of(&lesson);
     let lesson = context.languages.translate(lesson, files, context.console);
     let source = (lesson.front.id.as_str() != name).then(|| name.clone());
-    Ok(Some((Arc::new(lesson), source)))
+    Ok(Some(Chosen { lesson: Arc::new(lesson), source }))
 }
 
 /// The page of a model; on a screen, mistakes in its file are a page as well.

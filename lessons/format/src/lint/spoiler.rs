@@ -80,7 +80,12 @@ impl<'l> Shown<'l> {
                 let draws = draws(question, lesson).into_iter();
                 draws.map(|(_, question)| Block::Question(question)).collect()
             }
-            _ => Vec::new(),
+            Block::Prose(_)
+            | Block::Lab(_)
+            | Block::Predict(_)
+            | Block::Question(_)
+            | Block::Check(_)
+            | Block::Notes(_) => Vec::new(),
         };
         Self { block, draws }
     }

@@ -16,7 +16,7 @@ pub(crate) fn start_values(
     registry: &Registry,
     listed: &[ListedStart],
 ) -> (Vec<StartValue>, Vec<Diagnostic>) {
-    let mut check = Validation { lesson, source, registry, found: Vec::new() };
+    let mut check = Validation { lesson, source, registry, drawn: &[], found: Vec::new() };
     let mut start = Vec::new();
     for listed in listed {
         start.extend(check.start_value(listed));

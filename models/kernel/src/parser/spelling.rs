@@ -27,7 +27,12 @@ impl Spelling {
             };
             let is_plain = |lexeme: &Lexeme| match &lexeme.token {
                 Token::Name(name) => !matches!(name.as_str(), "struct" | "enum" | "union"),
-                token => *token == Token::Mark("*"),
+                token @ (Token::Integer { .. }
+                | Token::Double(_)
+                | Token::Float(_)
+                | Token::Text(_)
+                | Token::Mark(_)
+                | Token::End) => *token == Token::Mark("*"),
             };
             if !name.is_empty() && ty.len() <= LONGEST && ty.iter().all(is_plain) {
                 let ty = spelling.written(ty);
