@@ -54,6 +54,9 @@ impl Prober {
         let Self::Program(program) = self else { return probe_with(limit, mlsys_device::probe) };
         let mut command = Command::new(program);
         command.arg(Self::COMMAND);
+        // A group of its own: a job that is stopped while it starts would wait for a child that has been stopped as well.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let trouble = match child::run(command, Vec::new(), limit) {
             // The program may have been replaced since it started.
             Err(_) => return probe_with(limit, mlsys_device::probe),

@@ -76,7 +76,7 @@ fn slug(name: &str) -> String {
     }
 }
 
-/// Name, value and what fits beside them in a table; formulas below it.
+/// Name, value and what fits next to them in a table; formulas below it.
 fn section(section: &Section) -> String {
     let is_share = |note: &str| note.chars().count() <= 12;
     let shares = section.rows.iter().any(|row| !row.note.is_empty() && is_share(&row.note));
@@ -137,7 +137,7 @@ mod tests {
             ("./Llama 3/config.json", "llama-3-config-json"),
             (
                 "/a/very/long/path/to/some/folder/of/models/config.json",
-                "to-some-folder-of-models-config-json",
+                "path-to-some-folder-of-models-config-json",
             ),
             ("\u{fc}/..", "model"),
             ("./7b/c.json", "model-7b-c-json"),

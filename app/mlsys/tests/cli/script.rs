@@ -13,6 +13,7 @@
 //! - `records N`: the runs recorded so far
 //! - `has NAME TEXT`, `lacks NAME TEXT`, `missing NAME`, `same NAME OTHER`: of files, which `mlsys_harness::script` writes
 
+use std::fs;
 use std::path::Path;
 
 use mlsys_harness::sandbox::{Ended, Sandbox, type_in, words};
@@ -83,7 +84,7 @@ fn act(case: &mut Case, folder: &Sandbox, step: &str, rest: &str) {
         "has" => folder.read(name).contains(content),
         "lacks" => !folder.read(name).contains(content),
         "missing" => !folder.path(name).exists(),
-        "same" => folder.read(name) == folder.read(content),
+        "same" => fs::read(folder.path(name)).unwrap() == fs::read(folder.path(content)).unwrap(),
         _ => false,
     };
     assert!(holds, "{:?}", case.ended);

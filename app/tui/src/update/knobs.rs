@@ -6,6 +6,7 @@ use mlsys_lab::schema::Preset;
 use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
 use mlsys_run::session::Panels;
+use mlsys_run::settings::KnobTurn;
 
 use crate::message::Effect;
 use crate::own_page;
@@ -18,6 +19,30 @@ pub(super) enum Retrace {
 }
 
 impl App {
+    /// Turns knobs of the open lesson; the first that cannot be turned is the error.
+    pub(super) fn set_knobs(&mut self, turns: &[KnobTurn]) -> Result<(), KnobError> {
+        let Some(page) = self.page.as_mut() else { return Ok(()) };
+        for KnobTurn { lab: id, knob: name, value } in turns {
+            let all: Vec<_> = page.labs.iter().map(|lab| lab.id.clone()).collect();
+            let lab = page.labs.iter_mut().find(|lab| lab.id == *id);
+            let no_lab = || KnobError::NoLab { lab: id.clone(), labs: all.join(", ") };
+            let lab = lab.ok_or_else(no_lab)?;
+            lab.mark_knob(name)?;
+            lab.type_value(value)?;
+            page.show_lab(id);
+        }
+        Ok(())
+    }
+
+    pub(super) fn set_knob(&mut self, text: &str) -> Result<(), KnobError> {
+        let Some(page) = self.page.as_mut() else { return Ok(()) };
+        let Some(lab) = page.lab_mut() else { return Ok(()) };
+        let (name, value) = lab.type_value(text)?;
+        page.entry = None;
+        self.knob_turned(&name, Some(value));
+        Ok(())
+    }
+
     pub(super) fn turn_knob(&mut self, steps: i32) {
         let turned = self.lab_mut().and_then(|lab| lab.turn(steps));
         if let Some((name, value)) = turned {

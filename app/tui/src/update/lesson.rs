@@ -270,30 +270,6 @@ impl App {
         Ok(())
     }
 
-    /// Turns knobs of the open lesson; the first that cannot be turned is the error.
-    fn set_knobs(&mut self, turns: &[KnobTurn]) -> Result<(), KnobError> {
-        let Some(page) = self.page.as_mut() else { return Ok(()) };
-        for KnobTurn { lab: id, knob: name, value } in turns {
-            let all: Vec<_> = page.labs.iter().map(|lab| lab.id.clone()).collect();
-            let lab = page.labs.iter_mut().find(|lab| lab.id == *id);
-            let no_lab = || KnobError::NoLab { lab: id.clone(), labs: all.join(", ") };
-            let lab = lab.ok_or_else(no_lab)?;
-            lab.mark_knob(name)?;
-            lab.type_value(value)?;
-            page.show_lab(id);
-        }
-        Ok(())
-    }
-
-    fn set_knob(&mut self, text: &str) -> Result<(), KnobError> {
-        let Some(page) = self.page.as_mut() else { return Ok(()) };
-        let Some(lab) = page.lab_mut() else { return Ok(()) };
-        let (name, value) = lab.type_value(text)?;
-        page.entry = None;
-        self.knob_turned(&name, Some(value));
-        Ok(())
-    }
-
     /// Takes an event into the progress, on the screen and on disk.
     pub(super) fn save(&mut self, event: Event) {
         if let (Event::AnswerGiven { lesson, question, .. }, Some(page)) = (&event, &mut self.page)

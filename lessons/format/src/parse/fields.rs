@@ -11,7 +11,7 @@ use mlsys_lab::value::Value;
 use toml::de::DeTable;
 
 use crate::diagnostic::{Code, Located, Place, Problems, shortened};
-use crate::model::{Formula, Timestamp};
+use crate::model::Formula;
 use crate::parse::characters;
 use crate::parse::tree::{self, Entry, Item, Node};
 
@@ -220,26 +220,6 @@ impl<'p, 's> Fields<'p, 's> {
             Some(value) => Some(Located { value, place: node.place }),
             None => self.wrong_type(key, &node, "a number"),
         }
-    }
-
-    /// Takes a date with time and offset, bare or as a text.
-    pub(super) fn time(&mut self, key: &'static str) -> Option<Located<Timestamp>> {
-        let node = self.take(key)?.node;
-        self.as_time(key, &node)
-    }
-
-    /// Takes a table of dates with any keys, in file order.
-    pub(super) fn times_by_name(
-        &mut self,
-        key: &'static str,
-        example: &str,
-    ) -> Vec<(Located<String>, Located<Timestamp>)> {
-        let mut times = Vec::new();
-        for Entry { key: name, node } in self.free(key, &format!("a table, such as {example}")) {
-            let time = self.as_time(&name.value, &node);
-            times.extend(time.map(|time| (name, time)));
-        }
-        times
     }
 
     pub(super) fn value(&mut self, key: &'static str) -> Option<Located<Value>> {

@@ -57,7 +57,7 @@ impl<'a> Layout<'a> {
         let wishes = wishes(table, &titles, shown, area.height);
         let heads = |widths: &[(usize, u16)]| {
             let rows = widths.iter().map(|(column, width)| text::rows(&titles[*column], *width));
-            rows.max().unwrap_or(1).clamp(1, (area.height / 3).max(1))
+            rows.max().unwrap_or(1).clamp(1, most_heads(area.height))
         };
         let below = |widths: &[(usize, u16)]| {
             let top = area.y + heads(widths) + u16::from(area.height > 3);
@@ -220,6 +220,11 @@ fn lines(row: &[Value], widths: &[(usize, u16)]) -> usize {
     lines.max().unwrap_or(1).max(1)
 }
 
+/// The lines that titles may take of a table's height.
+fn most_heads(height: u16) -> u16 {
+    (height / 3).max(1)
+}
+
 fn wishes(table: &Table, titles: &[String], shown: &[usize], height: u16) -> Vec<Wish> {
     let seen = shown.iter().take(usize::from(height));
     let seen: Vec<&Vec<Value>> = seen.filter_map(|index| table.rows.get(*index)).collect();
@@ -230,12 +235,14 @@ fn wishes(table: &Table, titles: &[String], shown: &[usize], height: u16) -> Vec
         let has_numbers = cells().any(|value| value.as_f64().is_some());
         let words = cells().filter(|value| value.as_f64().is_none());
         let unbroken = words.map(|value| text::unbroken(&value.to_string())).max();
-        let title_part = text::unbroken(title);
+        let whole = pen::width(title);
+        let in_rows = |width: &u16| text::rows(title, *width) <= most_heads(height);
         Wish {
-            natural: widest.unwrap_or(0).max(pen::width(title)),
-            // No part of a title is cut for the sake of the numbers below it.
-            short: short.filter(|_| has_numbers).map(|short| short.max(title_part)),
-            unbroken: unbroken.unwrap_or(0).max(title_part),
+            natural: widest.unwrap_or(0).max(whole),
+            short: short.filter(|_| has_numbers),
+            unbroken: unbroken.unwrap_or(0),
+            // No part of a title is cut for the sake of what is below it.
+            title: (text::unbroken(title)..whole).find(in_rows).unwrap_or(whole),
         }
     };
     titles.iter().enumerate().map(wish).collect()

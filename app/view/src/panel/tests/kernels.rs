@@ -303,9 +303,9 @@ fn other_panels_compare_with_the_launch_before() {
     let tile = ["example=transpose-tile", "example=transpose-padded"].map(turns);
     let sum = ["example=reduce-interleaved", "example=reduce-sequential"].map(sums);
     for (panel, [then, now], until, told) in [
-        ("memory", &guard, "reads A[8]", "2 outside the buffer in run 1"),
+        ("memory", &guard, "block 2 warp 0 did", "11 outside the buffer in run 1"),
         ("problems", &guard, "", "Problems: 0 instead of 6 in run 1"),
-        ("banks", &tile, "1 passes, 0 of them", "this line has 0 bank replays; in run 1 it had "),
+        ("banks", &tile, "", "this line has 0 bank replays; in run 1 it had "),
         ("timeline", &sum, "step 60", "end of run 1"),
     ] {
         let (then, now) = (sent(panel, then), sent(panel, now));

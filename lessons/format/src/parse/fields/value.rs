@@ -7,9 +7,29 @@ use crate::diagnostic::{Code, Located, Place, shortened};
 use crate::model::{Formula, Timestamp};
 use crate::parse::characters;
 use crate::parse::fields::Fields;
-use crate::parse::tree::{Item, Node};
+use crate::parse::tree::{Entry, Item, Node};
 
 impl Fields<'_, '_> {
+    /// Takes a date with time and offset, bare or as a text.
+    pub(in crate::parse) fn time(&mut self, key: &'static str) -> Option<Located<Timestamp>> {
+        let node = self.take(key)?.node;
+        self.as_time(key, &node)
+    }
+
+    /// Takes a table of dates with any keys, in file order.
+    pub(in crate::parse) fn times_by_name(
+        &mut self,
+        key: &'static str,
+        example: &str,
+    ) -> Vec<(Located<String>, Located<Timestamp>)> {
+        let mut times = Vec::new();
+        for Entry { key: name, node } in self.free(key, &format!("a table, such as {example}")) {
+            let time = self.as_time(&name.value, &node);
+            times.extend(time.map(|time| (name, time)));
+        }
+        times
+    }
+
     pub(super) fn as_text(&mut self, key: &str, node: &Node) -> Option<Located<String>> {
         let Item::Text(text) = &node.item else {
             return self.wrong_type(key, node, "a text in double quotes");

@@ -22,12 +22,14 @@ pub(super) struct Wish {
     pub short: Option<u16>,
     /// The longest part of its words that is not broken.
     pub unbroken: u16,
+    /// The least width at which its title is whole.
+    pub title: u16,
 }
 
 impl Wish {
     /// The width at which most words stay whole, and numbers keep three digits.
     fn compact(&self) -> u16 {
-        self.short.unwrap_or(WORD).min(self.natural)
+        self.short.unwrap_or(WORD).max(self.title).min(self.natural)
     }
 }
 
@@ -40,7 +42,8 @@ pub(super) fn fit(wishes: &[Wish], room: u16) -> Option<Vec<u16>> {
 
 /// As [`fit`], with words broken wherever they can be.
 pub(super) fn tight(wishes: &[Wish], room: u16) -> Option<Vec<u16>> {
-    let least = |wish: &Wish| wish.short.unwrap_or(wish.unbroken).min(wish.compact());
+    let least =
+        |wish: &Wish| wish.short.unwrap_or(wish.unbroken).max(wish.title).min(wish.compact());
     squeezed(wishes, room, &[&Wish::compact, &least])
 }
 
@@ -166,10 +169,10 @@ mod tests {
     }
 
     fn words(natural: u16) -> Wish {
-        Wish { natural, short: None, unbroken: natural.min(6) }
+        Wish { natural, short: None, unbroken: natural.min(6), title: 1 }
     }
 
-    const DIGITS: Wish = Wish { natural: 11, short: Some(8), unbroken: 11 };
+    const DIGITS: Wish = Wish { natural: 11, short: Some(8), unbroken: 11, title: 1 };
 
     #[test]
     fn a_table_too_wide_shows_as_many_columns_as_fit() {
