@@ -20,7 +20,7 @@ pub struct Axis {
     finest: f64,
 }
 
-const LONGEST: usize = 18;
+const LONGEST: usize = 26;
 
 /// Below this many decades a logarithmic axis has evenly spaced ticks.
 const SHORT: f64 = 0.6;
@@ -302,9 +302,9 @@ mod tests {
 
     #[test]
     fn names_stand_at_whole_numbers_and_long_ones_are_cut() {
-        let names = ["GPU", "inference server on a chip"].map(str::to_owned);
+        let names = ["GPU", "inference server on two chips"].map(str::to_owned);
         let axis = Axis::of_names(&names);
-        assert_eq!(labels(&axis, 1, None), ["GPU", "inference server…"]);
+        assert_eq!(labels(&axis, 1, None), ["GPU", "inference server on two c…"]);
         assert_eq!(axis.share(0.0), Some(0.25));
         assert_eq!(axis.share(1.0), Some(0.75));
         assert!(labels(&Axis::of_names(&[]), 3, None).len() <= 32);

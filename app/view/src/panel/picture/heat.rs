@@ -206,23 +206,27 @@ fn behind(bg: Option<Color>, fg: Option<Color>, symbol: &str) -> Option<Color> {
     bg.or(if symbol == "▀" { fg } else { None })
 }
 
-/// The columns of the colours of a scale.
-fn steps(width: u16) -> u16 {
-    (width / 6).clamp(4, 16)
+/// The columns of the colours of a scale, between its ends.
+fn steps(width: u16, map: &HeatMap) -> u16 {
+    let ends = pen::width(&end(map.low)) + pen::width(&end(map.high)) + 2;
+    (width / 6).clamp(4, 16).min(width.saturating_sub(ends)).max(2)
+}
+
+/// An end of a scale.
+fn end(value: f32) -> String {
+    number(significant(f64::from(value), 3))
 }
 
 /// The columns of a scale with its ends, and the gap behind it.
 fn scale_width(width: u16, map: &HeatMap) -> u16 {
-    let end = |x: f32| pen::width(&number(significant(f64::from(x), 3)));
-    end(map.low) + 1 + steps(width) + 1 + end(map.high) + 2
+    pen::width(&end(map.low)) + 1 + steps(width, map) + 1 + pen::width(&end(map.high)) + 2
 }
 
 fn scale(area: Rect, canvas: &mut Canvas, map: &HeatMap, legend: &str, look: &Look) {
     let theme = &look.theme;
     let mut pen = Pen::new(area, canvas, &look.glyphs);
-    let end = |x: f32| number(significant(f64::from(x), 3));
     let mut x = pen.text(area.x, area.y, &end(map.low), theme.dim) + 1;
-    let steps = steps(area.width);
+    let steps = steps(area.width, map);
     for step in 0..steps {
         let share = f32::from(step) / f32::from(steps - 1);
         match color_of(map, look, share) {

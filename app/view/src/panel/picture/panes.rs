@@ -103,8 +103,9 @@ impl Picture for Vec<Pane> {
         };
         let shown = || self.iter().enumerate().skip(seen.start).take(seen.len());
         let lines = |(pane, cell): (&Pane, &Rect)| match cell.height {
-            0..TALL => 1,
-            _ => text::rows(&pane.title, cell.width.saturating_sub(1)).clamp(1, 2),
+            0..4 => 1,
+            // A title is whole where that leaves half of the cell to its picture.
+            height => text::rows(&pane.title, cell.width.saturating_sub(1)).clamp(1, height / 2),
         };
         let titles = shown().map(|(_, pane)| pane).zip(&places).map(lines).max().unwrap_or(1);
         for ((index, pane), cell) in shown().zip(places) {
