@@ -169,7 +169,7 @@ pub fn walks(region: Region, up: &str, ranks: usize) -> [Pane; 2] {
         rows.push(("norm, + past it".to_owned(), around));
         rows
     };
-    let mut backward = vec![("gradient of the end".to_owned(), around)];
+    let mut backward = vec![("output gradient".to_owned(), around)];
     backward.extend(back("down", "activation", up));
     backward.extend(back("output", "attention", "q, k, v"));
     [
