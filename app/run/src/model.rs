@@ -16,7 +16,7 @@ use mlsys_lab::{DeviceId, Lab, LabError, Registry, Run, RunData, Tables};
 use crate::process::Failure;
 use crate::storage::read_bounded;
 
-/// The table whose entries are models.
+/// The table of models.
 const TABLE: &str = "model";
 
 /// Tokens in the context where neither the reader nor the file says how many.

@@ -114,7 +114,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Text whose signs Markdown leaves as they are.
+/// Text with the signs of Markdown escaped.
 fn escaped(text: &str) -> String {
     let mut plain = String::new();
     for c in text.chars() {

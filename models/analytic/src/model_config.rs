@@ -83,7 +83,7 @@ pub struct Experts {
     pub layers: u64,
 }
 
-/// A configuration with its weights, whose count fits in 63 bits.
+/// A configuration with its weights; their count fits in 63 bits.
 #[derive(Clone, Debug)]
 pub struct Model {
     pub config: ModelConfig,

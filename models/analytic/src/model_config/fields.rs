@@ -57,7 +57,7 @@ pub(super) struct Fields<'a> {
     object: &'a Map<String, Json>,
     start: usize,
     places: Vec<(&'a str, Range<usize>)>,
-    /// Fields whose values are not used, so that they contradict nothing.
+    /// Fields that are read and not used, so that they contradict nothing.
     unusable: Vec<String>,
     /// Whether it lies in a file of several models, from which transformers leaves out what equals a default.
     pub(super) is_inner: bool,

@@ -87,8 +87,8 @@ impl Checker<'_> {
         }
     }
 
-    /// The bound of an index into an array that is part of a variable; none where the array is the variable, whose end
-    /// every access is held against.
+    /// The bound of an index into an array that is part of a variable; none where the array is the whole
+    /// variable: every access is held against its end anyway.
     fn row_bound(&self, base: &Expr, extents: Extents) -> Option<RowBound> {
         let is_part = matches!(base.kind, Kind::Offset(..));
         let root = if let Kind::Offset(root, _) = &base.kind { root } else { base };

@@ -122,7 +122,7 @@ impl Checker<'_> {
         body
     }
 
-    /// `return a[i];` in a function whose value is a reference.
+    /// `return a[i];` in a function that returns a reference.
     pub(super) fn given_reference(&mut self, value: &ast::Expr, place: Place) -> Checked<Expr> {
         let address = self.address(value, place)?;
         let mut root = &address;

@@ -35,7 +35,7 @@ const INITIAL: u16 = 1;
 const WRITTEN: u16 = 1 << 1;
 const REWRITTEN: u16 = 1 << 2;
 const RACED: u16 = 1 << 3;
-/// Three bits a level (written, read, atomic) and one for "by more than one". A level whose writes differ is marked as
+/// Three bits a level (written, read, atomic) and one for "by more than one". A level with differing writes is marked as
 /// atomic too.
 const GRID: u32 = 4;
 const BLOCK: u32 = 8;

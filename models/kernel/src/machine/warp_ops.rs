@@ -65,7 +65,7 @@ impl Executor<'_> {
                 } else if missing & here == 0 {
                     format!("the mask {mask:#010x} names lanes {missing:#010x}, which live and do not come here")
                 } else {
-                    format!("the mask {mask:#010x} names lanes {missing:#010x}, whose masks differ from it")
+                    format!("the mask {mask:#010x} names lanes {missing:#010x} with other masks")
                 }
             });
         }

@@ -1,7 +1,7 @@
 //! An event file of TensorBoard: records with checksums, each an `Event` of `tensorflow/core/util/event.proto`.
 //!
 //! Scalars stand at their steps and at the time at which the run had reached them. The parameters are hyperparameters:
-//! values of the plugin `hparams`, whose messages are those of `tensorboard/plugins/hparams/plugin_data.proto`.
+//! values of the plugin `hparams`, with the messages of `tensorboard/plugins/hparams/plugin_data.proto`.
 
 use std::io::{self, Write};
 use std::time::SystemTime;
@@ -50,7 +50,7 @@ fn end(run: &Summary) -> Option<(f64, u64)> {
     Some((run.seconds()?, if is_success { 1 } else { 2 }))
 }
 
-/// When each step was over, between the steps whose time was recorded at a steady pace.
+/// When each step ended, interpolated linearly between recorded times.
 struct Clock {
     /// Ascending steps and seconds, from step 0 at 0 s.
     known: Vec<(u64, f64)>,
