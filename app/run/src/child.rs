@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -13,10 +14,28 @@ pub struct Ended {
     pub err: String,
 }
 
+/// Held while a process starts.
+static STARTING: Mutex<()> = Mutex::new(());
+
+/// Starts a process, at a moment at which this process group is not stopped by [`between_starts`].
+pub fn start(command: &mut Command) -> io::Result<Child> {
+    let _starting = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+    command.spawn()
+}
+
+/// Does something while no process starts, such as stopping this process group.
+///
+/// A new process is in the group of its parent until it executes its program, and until then a thread of the parent waits
+/// for it without heeding signals (vfork(2)). Stopped in between, neither of them ever stops or continues.
+pub fn between_starts<R>(work: impl FnOnce() -> R) -> R {
+    let _starting = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+    work()
+}
+
 /// Runs a command with this standard input; none if it was killed because it took longer.
 pub fn run(mut command: Command, input: Vec<u8>, limit: Duration) -> io::Result<Option<Ended>> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = Running(command.spawn()?);
+    let mut child = Running(start(&mut command)?);
     let (sender, receiver) = mpsc::channel();
     let mut stdin = child.0.stdin.take();
     // What has ended early reads no more; its output says why.

@@ -19,6 +19,8 @@ use crossterm::terminal::{
     BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
     disable_raw_mode, enable_raw_mode,
 };
+#[cfg(unix)]
+use mlsys_run::child;
 use mlsys_run::outcome::panic_message;
 use mlsys_run::process;
 use mlsys_run::session::RUN_THREAD;
@@ -151,14 +153,13 @@ impl Screen for Guard {
     /// Gives the terminal back, stops as Ctrl-Z does elsewhere, and takes it again when continued.
     #[cfg(unix)]
     fn stop_job(&mut self) -> io::Result<Stop> {
-        use rustix::process::{Signal, getpgrp, getsid, kill_current_process_group};
+        use rustix::process::{getpgrp, getsid};
         // The leader of a session, such as the only program of a window or container, has no shell to continue it.
         if getsid(None)? == getpgrp() {
             return Ok(Stop::NoShell);
         }
         give_back();
-        // The whole process group: a parent that waits for us must stop too, or the shell does not continue.
-        let stopped = kill_current_process_group(Signal::STOP);
+        let stopped = stop_process_group();
         self.take_again()?;
         stopped?;
         Ok(Stop::Stopped)
@@ -185,6 +186,13 @@ impl Screen for Guard {
         let size = self.terminal.size()?;
         self.terminal.resize(ratatui::layout::Rect::new(0, 0, size.width, size.height))
     }
+}
+
+/// Stops the whole process group, which a parent that waits for us belongs to: the shell continues when all have stopped.
+#[cfg(unix)]
+pub fn stop_process_group() -> io::Result<()> {
+    use rustix::process::{Signal, kill_current_process_group};
+    Ok(child::between_starts(|| kill_current_process_group(Signal::STOP))?)
 }
 
 /// What to say to a panic in a thread that is not the main one; a run's is caught and shown as a failed run.

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
+use mlsys_run::child;
 use mlsys_run::storage::{Draft, Drafts};
 
 use super::Outbox;
@@ -146,7 +147,7 @@ const ADVICE: &str = "the variables VISUAL and EDITOR name another; your text is
 pub(super) fn edit(path: &Path) -> Result<(), EditorError> {
     let mut named = VARIABLES.iter().filter_map(|name| std::env::var(name).ok());
     let editor = named.find(|value| !value.trim().is_empty()).unwrap_or_else(|| USUAL.to_owned());
-    match command(&editor, path).status() {
+    match child::start(&mut command(&editor, path)).and_then(|mut editor| editor.wait()) {
         Ok(status) if status.success() => Ok(()),
         Ok(status) if status.code() == Some(127) => Err(EditorError::Missing(editor)),
         Ok(status) => Err(EditorError::Failed(editor, status)),

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use rustix::process::{Signal, kill_current_process_group};
 use rustix::stdio::{stdin, stdout};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::iterator::Signals;
@@ -16,7 +15,7 @@ use signal_hook::iterator::Signals;
 use super::{ASKED, Input, LastWord, Outbox, is_answer_due, is_lent, message_of, named};
 use crate::message::Message;
 use crate::terminal::decode::{Decoder, Said};
-use crate::terminal::{give_back, wait_for};
+use crate::terminal::{give_back, stop_process_group, wait_for};
 use mlsys_run::process::Exit;
 use mlsys_view::theme::Background;
 
@@ -164,7 +163,7 @@ fn signals(outbox: Outbox) -> io::Result<()> {
                 // These are meant for the editor that has the terminal. It stops by itself; we stop with it, so that
                 // the shell gets its turn, and go on when it does.
                 SIGTSTP if is_lent() => {
-                    let _ = kill_current_process_group(Signal::STOP);
+                    let _ = stop_process_group();
                     None
                 }
                 SIGINT | SIGCONT if is_lent() => None,
