@@ -1,4 +1,6 @@
-//! What the targets share: the labs a lesson may name.
+//! What the targets share: the labs a lesson may name, and what must hold of a kernel.
+
+pub mod kernel;
 
 use std::sync::LazyLock;
 

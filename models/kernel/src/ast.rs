@@ -77,6 +77,8 @@ pub(super) struct Param {
     pub(super) name: String,
     pub(super) place: Place,
     pub(super) ty: TypeName,
+    /// Of `float a[][8]` the extents of what the first index chooses.
+    pub(super) row: Vec<Expr>,
     /// What it is where a call does not say.
     pub(super) default: Option<Expr>,
 }

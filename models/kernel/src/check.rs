@@ -3,9 +3,11 @@
 
 mod assign;
 mod call;
+mod copy;
 mod declare;
 mod element;
 mod expression;
+mod extents;
 mod fold;
 mod instance;
 mod intrinsic;
@@ -22,7 +24,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::typed_ast::{
     Expr, Function, Global, Index, Param, Program, Shared, Stmt, StmtKind, Test,
 };
-use crate::types::{Scalar, Type};
+use crate::types::{Extents, Scalar, Type};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of `__shared__` arrays that a kernel may declare; more is asked for at launch.
@@ -46,6 +48,8 @@ enum Meaning {
     Variable(Index),
     /// A variable that holds an address, and stands for what lies there.
     Reference(Index),
+    /// A variable that holds the address of rows; how many there are is not known.
+    Rows(Index, Extents),
     Shared(Index),
     /// With the type of its element or its array.
     Global(Index, Type),

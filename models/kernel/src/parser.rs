@@ -219,18 +219,56 @@ impl Parser {
     }
 }
 
-const TYPE_WORDS: &str = "void bool int unsigned signed long float double const constexpr volatile size_t char short \
-                          auto register typename";
+const TYPE_WORDS: [&str; 17] = [
+    "void",
+    "bool",
+    "int",
+    "unsigned",
+    "signed",
+    "long",
+    "float",
+    "double",
+    "const",
+    "constexpr",
+    "volatile",
+    "size_t",
+    "char",
+    "short",
+    "auto",
+    "register",
+    "typename",
+];
 
-const KEYWORDS: &str = "if else for while do break continue return true false sizeof switch case goto struct class \
-                        template typedef using namespace enum union";
-
-fn is_in(words: &str, name: &str) -> bool {
-    words.split_whitespace().any(|word| word == name)
+fn is_type_word(name: &str) -> bool {
+    TYPE_WORDS.contains(&name)
 }
 
 pub(super) fn is_keyword(name: &str) -> bool {
-    is_in(KEYWORDS, name) || is_in(TYPE_WORDS, name)
+    let is_other = matches!(
+        name,
+        "if" | "else"
+            | "for"
+            | "while"
+            | "do"
+            | "break"
+            | "continue"
+            | "return"
+            | "true"
+            | "false"
+            | "sizeof"
+            | "switch"
+            | "case"
+            | "goto"
+            | "struct"
+            | "class"
+            | "template"
+            | "typedef"
+            | "using"
+            | "namespace"
+            | "enum"
+            | "union"
+    );
+    is_other || is_type_word(name)
 }
 
 /// What a word of C++ that is not part of the language should be instead.

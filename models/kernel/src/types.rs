@@ -145,6 +145,9 @@ pub struct Extents {
 impl Extents {
     pub(crate) const MOST: usize = 3;
 
+    /// The outermost of an array without a known end.
+    pub(crate) const OPEN: u32 = u32::MAX;
+
     pub(crate) fn new(list: &[u32]) -> Self {
         let mut extents = [1; 4];
         let count = list.len().min(extents.len());
@@ -264,9 +267,13 @@ impl fmt::Display for Type {
                     Some(record) => write!(f, "{}{record}", constant(access))?,
                     None => write!(f, "{}{of}", constant(access))?,
                 }
-                extents.list()[..extents.dimensions()]
-                    .iter()
-                    .try_for_each(|extent| write!(f, "[{extent}]"))
+                extents.list()[..extents.dimensions()].iter().try_for_each(|extent| {
+                    if *extent == Extents::OPEN {
+                        f.write_str("[]")
+                    } else {
+                        write!(f, "[{extent}]")
+                    }
+                })
             }
         }
     }

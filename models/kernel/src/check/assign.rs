@@ -168,6 +168,7 @@ impl Checker<'_> {
                 Some(
                     Meaning::Variable(_)
                     | Meaning::Reference(_)
+                    | Meaning::Rows(..)
                     | Meaning::Shared(_)
                     | Meaning::Global(..),
                 )

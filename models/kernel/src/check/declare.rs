@@ -1,9 +1,7 @@
 //! Variables, arrays and constants.
 
 use crate::ast::{Base, Declaration, Declarator, Initial, Passing, Storage};
-use crate::check::{
-    Checked, Checker, MOST_LOCAL, MOST_STATIC_SHARED, Meaning, Number, Reported, known,
-};
+use crate::check::{Checked, Checker, MOST_LOCAL, MOST_STATIC_SHARED, Meaning, Number, Reported};
 use crate::diagnostic::Place;
 use crate::typed_ast::{Expr, Global, Index, Kind, Param, Shared, Stmt, StmtKind, Variable};
 use crate::types::{Access, Extents, Scalar, Type};
@@ -233,64 +231,6 @@ impl Checker<'_> {
         self.shared.push(Shared { name: name.name.clone(), ty, offset, bytes: bytes as u32 });
         self.declare(&name.name, name.place, Meaning::Shared(self.shared.len() - 1));
         Ok(())
-    }
-
-    fn dynamic(&mut self, name: &Declarator) -> Checked<Option<Extents>> {
-        match name.extents.as_slice() {
-            [None] => Ok(Some(Extents::new(&[u32::MAX]))),
-            _ => self.refuse(
-                name.place,
-                "an extern __shared__ array has no extent",
-                "write extern __shared__ float tile[];",
-            ),
-        }
-    }
-
-    pub(super) fn extents(&mut self, name: &Declarator) -> Checked<Option<Extents>> {
-        if name.extents.is_empty() {
-            return Ok(None);
-        }
-        if name.extents.len() > Extents::MOST {
-            let message = "arrays have at most three dimensions here";
-            return self.refuse(name.place, message, "compute the index");
-        }
-        let mut list = Vec::new();
-        for (dimension, extent) in name.extents.iter().enumerate() {
-            let Some(extent) = extent else {
-                // `float a[] = {1, 2}` counts its values.
-                match (&name.initial, dimension) {
-                    (Some(Initial::List(values)), 0)
-                        if name.extents.len() == 1 && !values.is_empty() =>
-                    {
-                        list.push(values.len() as u32);
-                        continue;
-                    }
-                    _ => {
-                        let message = format!("the extent of '{}' is missing", name.name);
-                        return self.refuse(name.place, message, "write float tile[32]");
-                    }
-                }
-            };
-            let checked = self.value(extent)?;
-            let whole = checked.ty.scalar().is_some_and(|scalar| !scalar.is_real());
-            match known(&checked).filter(|_| whole) {
-                Some(count) if (1..=i64::from(u32::MAX / 16)).contains(&count) => {
-                    list.push(count as u32)
-                }
-                Some(count) => {
-                    let message = format!("an array has no {count} elements");
-                    return self.refuse(extent.place, message, "an extent is at least 1");
-                }
-                None => {
-                    return self.refuse(
-                        extent.place,
-                        "an extent must be known before the kernel runs",
-                        "write #define TILE 32, or extern __shared__ float tile[]; for one that is given at launch",
-                    );
-                }
-            }
-        }
-        Ok(Some(Extents::new(&list)))
     }
 
     pub(super) fn constants<'d>(&mut self, declarations: impl Iterator<Item = &'d Declaration>) {

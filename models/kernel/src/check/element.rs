@@ -103,10 +103,10 @@ impl Checker<'_> {
         } else {
             None
         };
-        if !is_part && whole == Some(extents.elements()) {
+        let elements = extents.list()[0];
+        if elements == Extents::OPEN || (!is_part && whole == Some(extents.elements())) {
             return None;
         }
-        let elements = extents.list()[0];
         let stride = extents.inner().elements() as u32;
         let whole = whole.and_then(|whole| u32::try_from(whole).ok());
         Some(RowBound { elements, stride, whole })

@@ -3,6 +3,7 @@
 use crate::ast;
 use crate::ast::{ExprKind, Passing, Unary};
 use crate::check::fold::{arithmetic, compared, converted, loaded, negated};
+use crate::check::record::access;
 use crate::check::{BUILTIN_NAMES, Checked, Checker, Meaning, Number};
 use crate::diagnostic::Place;
 use crate::operators::Binary;
@@ -318,6 +319,12 @@ impl Checker<'_> {
             Meaning::Reference(index) => {
                 let ty = self.current.variables[index].ty;
                 self.at(Expr { place, ty, kind: Kind::Variable(index) })
+            }
+            Meaning::Rows(index, extents) => {
+                let pointer = self.current.variables[index].ty;
+                let (of, access) = (pointer.element().unwrap_or(Scalar::Int), access(pointer));
+                let ty = Type::Array { of, extents, access };
+                Expr { place, ty, kind: Kind::Variable(index) }
             }
             Meaning::Variable(index) => {
                 let ty = self.current.variables[index].ty;

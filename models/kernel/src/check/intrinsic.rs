@@ -6,9 +6,14 @@ use crate::diagnostic::Place;
 use crate::math::{Family, Math};
 use crate::typed_ast::{Expr, Index, Kind, Operation, Target};
 use crate::types::{Access, Scalar, Type};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// Names for functions that a device computes more quickly, or by another rounding that here is the same.
-const ALIASES: &str = include_str!("intrinsics.txt");
+static ALIASES: LazyLock<BTreeMap<&str, Vec<&str>>> = LazyLock::new(|| {
+    let rows = include_str!("intrinsics.txt").lines().map(|line| line.split(' ').collect());
+    rows.map(|row: Vec<&str>| (row[0], row)).collect()
+});
 
 /// Arithmetic by name, on numbers of one type.
 const ARITHMETIC: [(&str, Operation, Scalar); 16] = {
@@ -113,10 +118,7 @@ impl Checker<'_> {
         values: Vec<Expr>,
         place: Place,
     ) -> Checked<Result<Expr, Unresolved<'n>>> {
-        let row = ALIASES.lines().map(|line| line.split(' ').collect::<Vec<_>>());
-        let Some(row) = row.into_iter().find(|row| row[0] == name) else {
-            return Ok(Err((name, values)));
-        };
+        let Some(row) = ALIASES.get(name) else { return Ok(Err((name, values))) };
         match row.as_slice() {
             [_, other] => Ok(Err((*other, values))),
             [_, "convert", from, by, to] => {

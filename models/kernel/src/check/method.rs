@@ -18,7 +18,7 @@ impl Checker<'_> {
             },
             Meaning::Shared(index) => self.shared[index].ty.record(),
             Meaning::Global(_, ty) => ty.record(),
-            Meaning::Constant(..) => None,
+            Meaning::Constant(..) | Meaning::Rows(..) => None,
         }
     }
 

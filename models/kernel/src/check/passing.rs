@@ -25,6 +25,8 @@ pub(super) enum Passed {
     Record {
         of: Index,
     },
+    /// The address of rows; the number of them means nothing.
+    Rows(Extents),
     /// An address; of a constant reference that of a copy, if need be.
     Reference(Access),
 }
@@ -79,8 +81,16 @@ impl Checker<'_> {
         }
         let Some(record) = ty.record() else {
             let index = self.variable(&param.name, place, ty);
-            self.declare(&param.name, place, Meaning::Variable(index));
-            return Ok(Passed::Value);
+            if param.row.is_empty() {
+                self.declare(&param.name, place, Meaning::Variable(index));
+                return Ok(Passed::Value);
+            }
+            let mut extents = self.open(param.row.iter(), place)?;
+            if let Type::Pointer { record: Some(record), .. } = ty {
+                extents = extents.of_records(record, self.numbers(ty));
+            }
+            self.declare(&param.name, place, Meaning::Rows(index, extents));
+            return Ok(Passed::Rows(extents));
         };
         if role == Role::Kernel {
             let message = format!("a kernel takes no {ty} by value here");
@@ -171,6 +181,20 @@ impl Checker<'_> {
             Passed::Value => {
                 let value = self.decayed(argument)?;
                 return self.convert(value, ty);
+            }
+            Passed::Rows(rows) => {
+                let Some(given) = argument.ty.extents().filter(|given| {
+                    given.dimensions() == rows.dimensions() && given.inner() == rows.inner()
+                }) else {
+                    let shown = rows.list()[1..rows.dimensions()].iter();
+                    let shown: String = shown.map(|extent| format!("[{extent}]")).collect();
+                    let message = format!("a {} is no array of rows []{shown}", argument.ty);
+                    return self.refuse(place, message, "pass an array with the same rows");
+                };
+                let (of, access) =
+                    (argument.ty.element().unwrap_or(Scalar::Int), access(argument.ty));
+                let pointer = Type::Pointer { to: of, access, record: given.record() };
+                Expr { ty: pointer, ..argument }
             }
             Passed::Record { .. } => {
                 let value = self.decayed(argument)?;

@@ -13,7 +13,7 @@ use crate::types::{Access, Extents, Record, Scalar, Type};
 const MOST_NUMBERS: u32 = 128;
 
 /// Numbers of records that a text may copy.
-const MOST_COPIES: usize = 20_000;
+pub(super) const MOST_COPIES: usize = 20_000;
 
 #[derive(Clone, Debug)]
 pub(super) struct RecordInfo {
@@ -206,7 +206,7 @@ impl Checker<'_> {
     }
 
     /// An address that may be written down several times: what has to be worked out is kept before.
-    fn lasting(&mut self, address: Expr, before: &mut Vec<Expr>) -> Expr {
+    pub(super) fn lasting(&mut self, address: Expr, before: &mut Vec<Expr>) -> Expr {
         let mut address = address;
         while let Kind::Comma(first, rest) = address.kind {
             before.push(*first);

@@ -37,7 +37,7 @@ struct Reader {
 /// complained of, which does not count where nothing is read.
 pub(super) fn carried_out(pieces: Vec<Piece>, found: Vec<Diagnostic>, end: Place) -> Tokens {
     let mut reader = Reader {
-        macros: Macros::new(),
+        macros: Macros::default(),
         groups: Vec::new(),
         waiting: Vec::new(),
         out: Vec::new(),

@@ -8,6 +8,7 @@ use crate::lexer::scanner::Scanner;
 use crate::lexer::{Lexeme, Token};
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::{Arc, LazyLock};
 
 /// Tokens a text may have once its names are replaced, each replacement counted as well.
 const MOST_TOKENS: usize = 200_000;
@@ -23,9 +24,11 @@ pub(super) struct Macro {
     is_predefined: bool,
 }
 
+/// What a text defines, over the constants of C's headers.
 #[derive(Default)]
 pub(super) struct Macros {
-    meanings: BTreeMap<String, Rc<Macro>>,
+    /// None for a name that the text undefines.
+    own: BTreeMap<String, Option<Arc<Macro>>>,
     done: usize,
     /// The complaint that ended replacing.
     stopped: Option<Diagnostic>,
@@ -38,38 +41,36 @@ enum Task {
     End(Rc<str>),
 }
 
-/// Names of C's headers and the compiler that stand for constants; what is not finite follows in [`Macros::new`].
-const PREDEFINED: &str = include_str!("constants.txt");
+/// Names of C's headers and the compiler that stand for constants, which a text may define anew.
+static PREDEFINED: LazyLock<BTreeMap<&str, Arc<Macro>>> = LazyLock::new(|| {
+    let rows = include_str!("constants.txt").lines().filter_map(|line| line.split_once(' '));
+    let finite = rows.map(|(name, value)| (name, Scanner::new(value, Vec::new()).tokens()));
+    let float = |name, value| (name, vec![Token::Float(value)]);
+    let double = |name, value| (name, vec![Token::Double(value)]);
+    let others = [
+        float("INFINITY", f32::INFINITY),
+        float("HUGE_VALF", f32::INFINITY),
+        float("CUDART_INF_F", f32::INFINITY),
+        float("NAN", f32::NAN),
+        float("CUDART_NAN_F", f32::NAN),
+        double("HUGE_VAL", f64::INFINITY),
+        double("CUDART_INF", f64::INFINITY),
+    ];
+    let known = |body| Arc::new(Macro { params: None, body, is_predefined: true });
+    finite.chain(others).map(|(name, body)| (name, known(body))).collect()
+});
 
 impl Macros {
-    /// The constants of C's headers, which a text may define anew.
-    pub(super) fn new() -> Self {
-        let mut macros = Self::default();
-        let mut define = |name: &str, body: Vec<Token>| {
-            let known = Macro { params: None, body, is_predefined: true };
-            macros.meanings.insert(name.to_owned(), Rc::new(known));
-        };
-        for (name, value) in PREDEFINED.lines().filter_map(|line| line.split_once(' ')) {
-            define(name, Scanner::new(value, Vec::new()).tokens());
-        }
-        for name in ["INFINITY", "HUGE_VALF", "CUDART_INF_F"] {
-            define(name, vec![Token::Float(f32::INFINITY)]);
-        }
-        for name in ["NAN", "CUDART_NAN_F"] {
-            define(name, vec![Token::Float(f32::NAN)]);
-        }
-        for name in ["HUGE_VAL", "CUDART_INF"] {
-            define(name, vec![Token::Double(f64::INFINITY)]);
-        }
-        macros
+    fn meaning(&self, name: &str) -> Option<&Arc<Macro>> {
+        self.own.get(name).map_or_else(|| PREDEFINED.get(name), Option::as_ref)
     }
 
     pub(super) fn is_defined(&self, name: &str) -> bool {
-        self.meanings.contains_key(name)
+        self.meaning(name).is_some()
     }
 
     pub(super) fn undefine(&mut self, name: &str) {
-        self.meanings.remove(name);
+        self.own.insert(name.to_owned(), None);
     }
 
     pub(super) fn stopped(self) -> Option<Diagnostic> {
@@ -108,9 +109,9 @@ impl Macros {
             }
             params = Some(names);
         }
-        let new = Macro { params, body: rest.collect(), is_predefined: false };
-        let old = self.meanings.insert(name.clone(), Rc::new(new));
-        let new = &self.meanings[name];
+        let new = Arc::new(Macro { params, body: rest.collect(), is_predefined: false });
+        let old = self.meaning(name).cloned();
+        self.own.insert(name.clone(), Some(Arc::clone(&new)));
         match old {
             Some(old)
                 if !old.is_predefined && (old.params != new.params || old.body != new.body) =>
@@ -160,7 +161,7 @@ impl Macros {
                 out.push(lexeme);
                 continue;
             };
-            let meaning = self.meanings.get(name).map(Rc::clone);
+            let meaning = self.meaning(name).cloned();
             let meaning = meaning.filter(|_| !active.iter().any(|known| **known == **name));
             let Some(meaning) =
                 meaning.filter(|_| self.is_bounded(name, lexeme.place, depth.max(active.len())))

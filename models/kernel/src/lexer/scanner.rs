@@ -205,7 +205,8 @@ impl Scanner<'_> {
         if c.is_ascii_digit() || (c == '.' && second.is_some_and(|d| d.is_ascii_digit())) {
             return Some(self.number(place));
         }
-        if let Some(mark) = MARKS.iter().find(|mark| self.rest.starts_with(**mark)) {
+        let is_here = |mark: &&&str| mark.starts_with(c) && self.rest.starts_with(**mark);
+        if let Some(mark) = MARKS.iter().find(is_here) {
             self.steps(mark.len());
             return Some(Token::Mark(mark));
         }

@@ -302,20 +302,25 @@ impl Parser {
                 "," | ")" | "[" => (String::new(), self.place()),
                 _ => self.name("an argument")?,
             };
+            let mut row = Vec::new();
             if self.take("[") {
-                // The extent of an array argument means nothing in C: it is a pointer.
+                // The first extent of an array argument means nothing in C: it is a pointer.
                 if !self.is("]") {
                     self.expression()?;
                 }
                 self.need("]", "the extent")?;
-                if self.is("[") || ty.pointer.is_some() {
-                    let message = "arrays of arrays are not passed here";
-                    return self.refuse(message, "pass a pointer and the width");
+                if ty.pointer.is_some() {
+                    let message = "arrays of pointers are not passed here";
+                    return self.refuse(message, "keep rows side by side in one array");
+                }
+                while self.take("[") {
+                    row.push(self.conditional()?);
+                    self.need("]", "the extent")?;
                 }
                 ty.pointer = Some(Access::Mutable);
             }
             let default = if self.take("=") { Some(self.assignment()?) } else { None };
-            params.push(Param { name, place, ty, default });
+            params.push(Param { name, place, ty, row, default });
             if !self.take(",") {
                 break;
             }

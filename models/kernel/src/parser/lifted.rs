@@ -92,7 +92,7 @@ impl Writer<'_> {
             let known = self.instances.iter().filter(|(name, _)| name == template);
             let found: Vec<Bound> =
                 known.filter_map(|(_, given)| self.unified(lifted, pattern, given)).collect();
-            let mut joined: Vec<Bound> = Vec::new();
+            let (mut joined, mut seen) = (Vec::new(), BTreeSet::new());
             for (one, other) in bounds.iter().flat_map(|one| found.iter().map(move |o| (one, o))) {
                 let agrees = |(name, words): (&String, &Vec<Lexeme>)| {
                     let before = one.get(name);
@@ -103,7 +103,7 @@ impl Writer<'_> {
                 if other.iter().all(agrees) && joined.len() < MOST_BOUND {
                     let mut all = other.clone();
                     all.extend(one.clone());
-                    if !joined.iter().any(|known| self.described(known) == self.described(&all)) {
+                    if seen.insert(self.described(&all)) {
                         joined.push(all);
                     }
                 }

@@ -101,7 +101,10 @@ impl Parser {
         } else {
             let passing = Passing::Reference;
             let ty = TypeName { access, passing, ..own };
-            params.insert(0, Param { name: "this".to_owned(), place, ty, default: None });
+            params.insert(
+                0,
+                Param { name: "this".to_owned(), place, ty, row: Vec::new(), default: None },
+            );
             self.block("a function")?
         };
         self.members.push(Function {

@@ -1,9 +1,9 @@
 //! One spelling for each type, so that `S<uint>` and `S<unsigned int>` are the same structure.
 
 use crate::lexer::{Lexeme, Token};
+use crate::parser::is_type_word;
 use crate::parser::items::{Item, mark, word};
 use crate::parser::type_name::{named_scalar, worded_scalar};
-use crate::parser::{TYPE_WORDS, is_in};
 use std::collections::BTreeMap;
 
 /// Words that a name for a type may stand for.
@@ -71,6 +71,6 @@ impl Spelling {
 }
 
 fn is_scalar_word(name: &str) -> bool {
-    is_in(TYPE_WORDS, name)
+    is_type_word(name)
         && !matches!(name, "const" | "constexpr" | "volatile" | "auto" | "register" | "typename")
 }

@@ -5,7 +5,7 @@ use crate::ast::{
 };
 use crate::diagnostic::Place;
 use crate::lexer::Token;
-use crate::parser::{Parsed, Parser, Reported, TYPE_WORDS, is_in, is_keyword, outside};
+use crate::parser::{Parsed, Parser, Reported, is_keyword, is_type_word, outside};
 
 impl Parser {
     /// The rest of a declaration after its first name, with its semicolon.
@@ -206,7 +206,7 @@ impl Parser {
             if name == "__shared__" {
                 return true;
             }
-            let is_type = is_in(TYPE_WORDS, name);
+            let is_type = is_type_word(name);
             if !(qualifiers.contains(&name) || is_type || is_alignment && ahead > 0) {
                 return false;
             }

@@ -4,7 +4,7 @@ use crate::ast::{Base, Passing, TypeName};
 use crate::lexer::Token;
 use crate::parser::generic::plain;
 use crate::parser::items::behind;
-use crate::parser::{Parsed, Parser, Reported, TYPE_WORDS, is_in, outside};
+use crate::parser::{Parsed, Parser, Reported, TYPE_WORDS, is_type_word, outside};
 use crate::types::{Access, Record, Scalar};
 use mlsys_lab::nearest::nearest;
 
@@ -60,7 +60,7 @@ pub(super) fn named_scalar(name: &str) -> Option<Scalar> {
 
 impl Parser {
     pub(super) fn at_type(&self) -> bool {
-        matches!(self.token(), Token::Name(name) if name == "struct" || name == "enum" || is_in(TYPE_WORDS, name) || self.alias(name).is_some())
+        matches!(self.token(), Token::Name(name) if name == "struct" || name == "enum" || is_type_word(name) || self.alias(name).is_some())
     }
 
     /// A type's words, without a star.
@@ -82,7 +82,7 @@ impl Parser {
                     self.alignment()?;
                     continue;
                 }
-                word if is_in(TYPE_WORDS, word) && named.is_none() => words.push(word.to_owned()),
+                word if is_type_word(word) && named.is_none() => words.push(word.to_owned()),
                 word if words.is_empty() && named.is_none() => match self.alias(word) {
                     Some(ty) => {
                         self.rewrite_alias();
@@ -131,7 +131,7 @@ impl Parser {
 
     /// What to write in place of a name that is no type.
     pub(super) fn type_help(&self, name: &str) -> String {
-        let known = TYPE_WORDS.split_whitespace().chain(ALIASES.iter().map(|(name, ..)| *name));
+        let known = TYPE_WORDS.into_iter().chain(ALIASES.iter().map(|(name, ..)| *name));
         let vectors = ["float2", "float3", "float4", "int2", "int3", "int4", "uint2", "dim3"];
         let known = known.chain(self.types.keys().map(String::as_str)).chain(vectors);
         match (name, nearest(name, known)) {

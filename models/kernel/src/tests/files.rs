@@ -109,3 +109,24 @@ int main() { total<float><<<1, 32, 128>>>(in, out); }
     let given = [("in", input), ("out", poison(1))];
     assert_eq!(of_file(text, launch, &given, "out"), [2016.0]);
 }
+
+#[test]
+fn rows_of_an_array_argument_have_their_extent() {
+    let text = "__device__ float first(const float b[][4], int i) { return b[i][0]; }
+__global__ void twice(const float a[][4], float out[][4], int n) {
+  extern __shared__ float tile[][4];
+  int i = threadIdx.x / 4, j = threadIdx.x % 4;
+  if (i < n) tile[i][j] = a[i][j] + first(a, i);
+  __syncthreads();
+  if (i < n) out[i][j] = tile[i][3 - j];
+}
+";
+    let launch = Launch { dynamic_shared: 96, ..Launch::line(1, 32) };
+    let input = Argument::Buffer(Values::Float((0..24).map(|i| i as f32).collect()));
+    let given = [("a", input.clone()), ("out", poison(24)), ("n", Argument::Whole(6))];
+    let want = (0..24).map(|at| f64::from(at / 4 * 4 * 2 + 3 - at % 4)).collect::<Vec<_>>();
+    assert_eq!(of_file(text, launch.clone(), &given, "out"), want);
+    let beyond = text.replace("a[i][j]", "a[i][j + 1]");
+    let machine = ran(&beyond, launch, &[input, poison(24), Argument::Whole(5)]);
+    assert_eq!(machine.findings().count(Fault::OutOfBounds), 5);
+}

@@ -5,7 +5,8 @@ use crate::operators::Binary;
 use crate::typed_ast::Operation;
 use crate::types::Scalar;
 use crate::wgsl::{Translated, type_name};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 #[derive(Default)]
 pub(super) struct Names {
@@ -45,8 +46,11 @@ pub(super) fn field(wanted: &str) -> String {
 const WORDS: &str = include_str!("words.txt");
 
 fn is_taken(name: &str) -> bool {
-    let lines = WORDS.lines().filter(|line| !line.starts_with('#'));
-    lines.flat_map(str::split_whitespace).any(|word| word == name)
+    static TAKEN: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+        let lines = WORDS.lines().filter(|line| !line.starts_with('#'));
+        lines.flat_map(str::split_whitespace).collect()
+    });
+    TAKEN.contains(name)
 }
 
 /// A number; one below zero is no operand as it stands.
