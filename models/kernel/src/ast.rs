@@ -36,6 +36,8 @@ pub(super) struct Function {
     pub(super) body: Vec<Statement>,
     /// What is put in at each use; empty where it is no template.
     pub(super) template: Vec<TemplateParam>,
+    /// `template <> f<int>`: the arguments for which it stands in place of the template of its name.
+    pub(super) special: Option<Vec<TemplateArgument>>,
     /// Whether its body has mistakes, for which it is not checked.
     pub(super) is_broken: bool,
     /// How many functions stand before its first declaration: those behind may call it.
@@ -47,6 +49,8 @@ impl Function {
     pub(super) fn is_same_as(&self, other: &Self) -> bool {
         let types = |function: &Self| function.params.iter().map(|one| one.ty).collect::<Vec<_>>();
         self.name == other.name
+            && self.special.is_none()
+            && other.special.is_none()
             && self.template.len() == other.template.len()
             && types(self) == types(other)
     }

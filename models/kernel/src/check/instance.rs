@@ -62,6 +62,10 @@ impl Checker<'_> {
         bound: Vec<Bound>,
         place: Place,
     ) -> Checked<Index> {
+        let (source, bound) = match self.specialised(source, &bound, place) {
+            Some(special) => (special, Vec::new()),
+            None => (source, bound),
+        };
         let function = &self.sources[source];
         let name = &function.name;
         let known = self.instances.iter().find(|one| one.source == source && one.bound == bound);
@@ -105,6 +109,22 @@ impl Checker<'_> {
         let index = self.functions.len() - 1;
         self.instances[number].index = Some(index);
         Ok(index)
+    }
+
+    /// The function that stands in place of a template for what it is given.
+    fn specialised(&mut self, source: usize, bound: &[Bound], place: Place) -> Option<usize> {
+        let sources = self.sources;
+        let general = &sources[source];
+        sources.iter().position(|one| {
+            let is_alike = one.name == general.name && one.params.len() == general.params.len();
+            let Some(given) = one.special.as_ref().filter(|_| is_alike) else { return false };
+            let mut pairs = general.template.iter().zip(given).zip(bound);
+            !given.is_empty()
+                && given.len() == bound.len()
+                && pairs.all(|((param, given), bound)| {
+                    self.bound(param, given, place).is_ok_and(|given| given == *bound)
+                })
+        })
     }
 
     /// What the template of a function that was checked is given.

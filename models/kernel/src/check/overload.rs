@@ -22,6 +22,7 @@ impl Checker<'_> {
     pub(super) fn candidates(&self, name: &str) -> Vec<usize> {
         let is_known = |(source, function): &(usize, &Function)| {
             function.name == name
+                && function.special.is_none()
                 && (function.declared <= self.current.source || *source == self.current.source)
         };
         self.sources.iter().enumerate().filter(is_known).map(|(source, _)| source).collect()

@@ -62,6 +62,10 @@ impl Parser {
             self.is_template = false;
             let template = self.close_template(head);
             if let Some(function) = unit.functions.get_mut(before) {
+                if function.special.is_some() && !template.is_empty() {
+                    let message = "a template for some arguments of another is not part of this";
+                    self.complain(function.place, message, "write template <> with all of them");
+                }
                 function.template = template;
             }
             return read;
@@ -146,6 +150,10 @@ impl Parser {
         } else {
             self.name("a function or a constant")?
         };
+        let is_special = self.is_template && self.is("<");
+        let special = if is_special { Some(self.template_arguments()?) } else { None };
+        // `f<>` is what its arguments say.
+        let special = special.filter(|list| !list.is_empty());
         if !self.is("(") {
             let is_variable = role == Some(Role::Helper) && ty.access == Access::Mutable;
             let is_array = role == Some(Role::Helper) && self.is("[");
@@ -212,6 +220,7 @@ impl Parser {
             params,
             body,
             template,
+            special,
             is_broken,
             declared,
         });

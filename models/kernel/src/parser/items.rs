@@ -228,13 +228,20 @@ fn called(tokens: &[Lexeme], head: Range<usize>) -> Option<usize> {
             at = behind(tokens, at + 1);
         } else if mark(tokens, at) == "[" {
             return None;
-        } else if mark(tokens, at + 1) == "(" && !word(tokens, at).is_empty() {
+        } else if !word(tokens, at).is_empty()
+            && (mark(tokens, at + 1) == "(" || is_special(tokens, at))
+        {
             return Some(at);
         } else {
             at += 1;
         }
     }
     None
+}
+
+/// `f<int>(` in `template <> int f<int>(int x)`.
+fn is_special(tokens: &[Lexeme], at: usize) -> bool {
+    mark(tokens, at + 1) == "<" && mark(tokens, behind_angle(tokens, at + 1)) == "("
 }
 
 /// The names that a declaration outside of functions makes known.

@@ -115,6 +115,7 @@ impl Parser {
             params,
             body,
             template: Vec::new(),
+            special: None,
             is_broken: self.diagnostics.len() > complaints,
             declared: 0,
         });
