@@ -110,11 +110,31 @@ impl ModelFile {
             let Some(param) = model_param(schema) else { continue };
             let mut settings = Settings::new();
             settings.push(&param.name, Given::Text(self.name.clone()));
-            let lacks = ran(lab, &settings, tables).err().map(|error| reason(&error));
+            let lacks = ran(lab, &settings, tables).err().map(|error| self.reason(&error));
             let (kind, title) = (schema.kind.clone(), schema.title.clone());
             labs.push(LabFit { kind, title, lacks });
         }
         labs
+    }
+
+    /// Why a lab does not open.
+    fn reason(&self, error: &LabError) -> String {
+        if let LabError::Contradiction { message, .. } = error {
+            return message.clone();
+        }
+        let LabError::Param(ParamError { param, problem: Problem::Unset { .. } }) = error else {
+            return error.to_string();
+        };
+        let why = match (param.as_str(), self.model.config.attention) {
+            ("architecture", _) => "its weights are not those that the formulas count",
+            ("kv_heads" | "head_dim", Attention::Latent { .. }) => {
+                "its keys and values come from a latent"
+            }
+            (_, Attention::Heads { .. } | Attention::Latent { .. }) => {
+                "the model has no such number"
+            }
+        };
+        format!("it needs {param}, which is not defined for this model: {why}")
     }
 
     /// The family, and whether the output head is a weight of its own.
@@ -254,15 +274,6 @@ fn ran(lab: &dyn Lab, settings: &Settings, tables: &Tables) -> Result<(), LabErr
     let control = Control::free(Limits::default(), Arc::default());
     let mut data = RunData::default();
     lab.run(&mut Run { params, device: DeviceId::CPU, sink: &mut data, control })
-}
-
-/// Why a lab does not open: in most cases a dimension that the model does not have.
-fn reason(error: &LabError) -> String {
-    if let LabError::Param(ParamError { param, problem: Problem::Unset { .. } }) = error {
-        format!("it needs {param}, which is not defined for this model")
-    } else {
-        error.to_string()
-    }
 }
 
 /// Contexts that the cache is said of, up to the longest.

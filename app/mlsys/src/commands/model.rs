@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use mlsys_analytic::model_config::{ADAM_BYTES, Part, Tensor};
 use mlsys_lab::params::{Given, Settings};
 use mlsys_lab::schema::Schema;
-use mlsys_lab::{Lab, Registry};
+use mlsys_lab::{Lab, Registry, Tables};
 use mlsys_run::model::{BITS, LabFit, ModelFile, Row, model_param, weight_bytes};
 use mlsys_run::process::{Exit, Failure};
 use mlsys_view::text::{aligned, wrapped};
@@ -20,9 +20,10 @@ const WIDTH: usize = 100;
 pub fn run(asked: &cli::Model, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let cli::Model::Show(options) = asked;
     let file = ModelFile::read(&options.file, options.tokens)?;
-    let tables = file.tables()?;
+    // Before any table is read: labs look the model up there.
+    file.install()?;
     context.library()?;
-    let labs = file.labs(&tables, context.registry);
+    let labs = file.labs(Tables::builtin(), context.registry);
     if options.listing.json {
         context.console.line(json(&file, &labs))?;
     } else {

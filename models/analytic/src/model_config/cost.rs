@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use mlsys_lab::Value;
 
-use super::{Attention, AttentionBias, Model, Part};
+use super::{Attention, AttentionBias, Model, ModelConfig, Part, Tensor};
 
 /// Bytes a parameter in training with Adam in mixed precision: weights and gradients in 16 bits, and in 32 bits master
 /// weights, momentum and variance (Rajbhandari et al. 2020, section 3.1).
@@ -114,25 +114,35 @@ impl Model {
             entry.insert(field.to_owned(), Value::Int(i64::try_from(value).unwrap_or(i64::MAX)))
         };
         count("layers", config.layers);
+        count("hidden", config.hidden);
+        count("heads", config.heads);
         count("vocab", config.vocab);
         count("parameters", self.parameters);
+        count("largest_module_parameters", self.largest_module());
         match config.attention {
             Attention::Heads { kv_heads, head_dim } => {
                 count("kv_heads", kv_heads);
                 count("head_dim", head_dim);
             }
-            Attention::Latent { rank, rope, .. } => {
+            Attention::Latent { query_rank, rank, rope, nope, value } => {
+                query_rank.and_then(|rank| count("query_rank", rank));
                 count("latent_rank", rank);
                 count("rope_dim", rope);
+                count("nope_dim", nope);
+                count("value_dim", value);
             }
         }
-        // Labs that read these have formulas of layers with one MLP and a key to each head.
-        if self.is_plain() {
-            count("hidden", config.hidden);
-            count("heads", config.heads);
+        if config.dense_layers() > 0 {
             count("ffn", config.ffn);
         }
-        if config.experts.is_some() {
+        if let Some(experts) = config.experts {
+            count("experts", experts.count);
+            count("active_experts", experts.active);
+            count("expert_ffn", experts.width);
+            count("expert_layers", experts.layers);
+            count("shared_ffn", experts.shared);
+            count("expert_bias_parameters", self.vectors_of(Part::Experts) / experts.count);
+            count("router_bias_parameters", self.vectors_of(Part::Router));
             count("active_parameters", self.active);
         }
         if let Some(window) = config.window {
@@ -154,26 +164,45 @@ impl Model {
     /// The formulas of labs that count this model exactly.
     fn architecture(&self) -> Option<Architecture> {
         let config = &self.config;
-        let is_plain = self.is_plain() && config.embedding == config.hidden;
-        let is_gpt = config.family.is_gpt();
         let has_biases = config.attention_bias == AttentionBias::All && config.ffn_bias;
-        match (is_plain, is_gpt) {
-            (true, false) => Some(Architecture::Llama),
-            (true, true) if has_biases && config.final_norm => Some(Architecture::Gpt),
-            (true, true) | (false, _) => None,
+        match config.family.is_gpt() {
+            false => Some(Architecture::Llama),
+            true if config.embedding == config.hidden && has_biases && config.final_norm => {
+                Some(Architecture::Gpt)
+            }
+            true => None,
         }
     }
 
-    /// Whether every layer has one MLP, and keys and values by head.
-    fn is_plain(&self) -> bool {
-        self.config.experts.is_none() && matches!(self.config.attention, Attention::Heads { .. })
+    /// Biases and norms that every layer has.
+    fn vectors_per_layer(&self) -> u64 {
+        let own =
+            Part::ALL.into_iter().filter(|part| !matches!(part, Part::Experts | Part::Router));
+        own.map(|part| self.vectors_of(part)).sum()
     }
 
-    /// Biases and norms of one layer.
-    fn vectors_per_layer(&self) -> u64 {
-        let vectors =
-            self.tensors.iter().filter(|one| !one.is_matrix && one.name.contains("{layer}"));
-        vectors.flat_map(|one| &one.shape).sum()
+    /// Biases and norms of one part in a layer that has them.
+    fn vectors_of(&self, part: Part) -> u64 {
+        let inside = |one: &&Tensor| one.part == part && one.name.contains("{layer}");
+        let vectors = self.tensors.iter().filter(inside).filter(|one| !one.is_matrix);
+        vectors.map(|one| one.experts * one.shape.iter().product::<u64>()).sum()
+    }
+
+    /// Parameters of the largest module without modules in it, as DeepSpeed's estimator looks for it.
+    fn largest_module(&self) -> u64 {
+        let mut modules: BTreeMap<&str, u64> = BTreeMap::new();
+        for tensor in &self.tensors {
+            let module = tensor.name.rsplit_once('.').map_or("", |(module, _)| module);
+            *modules.entry(module).or_default() += tensor.shape.iter().product::<u64>();
+        }
+        modules.into_values().max().unwrap_or(0)
+    }
+}
+
+impl ModelConfig {
+    /// Layers with one MLP.
+    fn dense_layers(&self) -> u64 {
+        self.layers - self.experts.map_or(0, |experts| experts.layers.min(self.layers))
     }
 }
 
