@@ -16,7 +16,9 @@ use mlsys_lab::{DeviceId, LabError};
 
 use mlsys_device::{self as device, Adam};
 use mlsys_nn::data::{self, Batches, DataConfig, Dataset, Examples, Numbers};
-use mlsys_nn::networks::{Initialization, Initializer, Inputs, Transformer, TransformerConfig};
+use mlsys_nn::networks::{
+    Initialization, Initializer, Inputs, Transformer, TransformerConfig, Variant,
+};
 
 /// A network, its data, and how long it trains.
 pub struct Task {
@@ -334,7 +336,8 @@ impl Llama {
     fn config(self, vocab: usize) -> TransformerConfig {
         let Self { width, depth, context } = self;
         let ffn = TransformerConfig::gated(width);
-        TransformerConfig { vocab, width, depth, heads: 4, kv_heads: 2, ffn, context }
+        let variant = Variant::default();
+        TransformerConfig { vocab, width, depth, heads: 4, kv_heads: 2, ffn, context, variant }
     }
 }
 

@@ -10,7 +10,8 @@ use super::transport::CommError;
 use mlsys_nn::data::{self, Data, DataConfig, Dataset, Examples};
 use mlsys_nn::flat_params;
 use mlsys_nn::networks::{
-    Activation, Architecture, Initialization, MlpConfig, Network, TransformerConfig, cross_entropy,
+    Activation, Architecture, Initialization, MlpConfig, Network, TransformerConfig, Variant,
+    cross_entropy,
 };
 use mlsys_nn::train::batch;
 
@@ -49,6 +50,7 @@ pub fn transformer(params: &Params) -> Result<TransformerConfig, LabError> {
         kv_heads,
         ffn: TransformerConfig::gated(hidden),
         context: params.size("context")?,
+        variant: Variant::default(),
     };
     let refused = |(_, reason)| LabError::contradiction(["hidden", "kv_heads"], reason);
     config.check().map_err(refused)?;

@@ -3,8 +3,8 @@
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor};
 use mlsys_distributed::transport::CommError;
-use mlsys_lab::LabError;
-use mlsys_nn::baseline::{Recipe, Sizes};
+use mlsys_lab::{LabError, Params};
+use mlsys_nn::baseline::{self, Recipe, Sizes};
 use mlsys_nn::cases::Model;
 use mlsys_nn::data::{Batches, Dataset, Examples};
 use mlsys_nn::flat_params;
@@ -38,6 +38,17 @@ pub(crate) fn loss_and_gradient(
     let mut gradients = GradientsParams::from_grads(loss.backward(), network);
     let gradient = flat_params::gradients(network, &mut gradients)?;
     Ok((value.first().map_or(f64::NAN, |loss| f64::from(*loss)), gradient))
+}
+
+/// Parameters of the largest network that is changed and judged hundreds of times.
+pub(crate) const MOST_PARAMETERS: usize = 20_000_000;
+
+/// The data set and the network that parameters ask for; a folder has a transformer, whatever they are.
+pub(crate) fn kinds(params: &Params, dataset: Dataset, model: Model) -> (Dataset, Model) {
+    match baseline::is_folder(params) {
+        true => (Dataset::Chain, Model::Transformer),
+        false => (dataset, model),
+    }
 }
 
 /// The recipe of a network that parameters `dataset` and `model` name; its width is that of the sizes, and `noise` is on each

@@ -10,7 +10,7 @@ pub use crate::baseline::training::{Recipe, Sizes};
 use crate::data::{DataConfig, Dataset};
 use crate::memory_budget::MemoryBudget;
 use crate::networks::{Activation, Architecture};
-use crate::weights::DecodeError;
+use crate::weights::{DecodeError, llama};
 use mlsys_lab::control::NextStep;
 use mlsys_lab::params::Origin;
 use mlsys_lab::report::Report;
@@ -161,21 +161,29 @@ fn adopt(params: &Params, recipe: &Recipe) -> Result<Option<Trained>, LabError> 
     if let Some(why) = &artifact.unfinished {
         return Err(refused(format!("the network of '{source}' is not finished: {why}")));
     }
+    let is_folder = artifact.ending == llama::ENDING;
     let trained = Trained::read(artifact, recipe).map_err(|unusable| match unusable {
         DecodeError::Foreign(reason) => refused(format!(
             "what '{source}' names is no whole file of a network: {reason}"
         )),
-        DecodeError::Misfit(differences) => refused(format!(
+        DecodeError::Misfit(differences) if !is_folder => refused(format!(
             "'{source}' holds the weights of another network than this {}; a file that does not say what it is must be of this \
              lab's own sizes:\n  {}",
             recipe.architecture.in_words(),
             differences.join("\n  ")
         )),
+        DecodeError::Misfit(reasons) | DecodeError::Unfit(reasons) => refused(format!(
+            "the model in the folder '{source}' does not run here:\n  {}",
+            reasons.join("\n  ")
+        )),
     })?;
     let theirs = properties(trained.data.dataset, &trained.architecture);
     let ours = properties(recipe.data.dataset, &recipe.architecture);
-    // The lab can do nothing with another kind of network; other properties follow it unless they are set.
-    let must_agree = |param: &str| ["dataset", "model"].contains(&param) || is_set(params, param);
+    // The lab can do nothing with another kind of network; other properties follow it unless they are set. In a folder
+    // is a transformer, with a text of its own.
+    let must_agree = |param: &str| {
+        (!is_folder && ["dataset", "model"].contains(&param)) || is_set(params, param)
+    };
     let differences: Vec<String> = ours
         .iter()
         .filter(|(param, _)| must_agree(param))
@@ -193,6 +201,24 @@ fn adopt(params: &Params, recipe: &Recipe) -> Result<Option<Trained>, LabError> 
         trained.architecture.in_words(),
         differences.join("\n  ")
     )))
+}
+
+/// Whether `model_from` names a folder with a Llama.
+pub fn is_folder(params: &Params) -> bool {
+    params.artifact(MODEL_FROM).is_some_and(|artifact| artifact.ending == llama::ENDING)
+}
+
+/// Refuses a network with more parameters than a lab can go through again and again.
+pub fn require_at_most(trained: &Trained, most: usize) -> Result<(), LabError> {
+    let count = trained.weights.len();
+    if count <= most {
+        return Ok(());
+    }
+    let message = format!(
+        "the network has {count} parameters, and this lab tries all of them again and again: at most {most}; name a \
+         smaller one"
+    );
+    Err(LabError::contradiction([MODEL_FROM], message))
 }
 
 fn is_set(params: &Params, name: &str) -> bool {

@@ -13,6 +13,7 @@ use mlsys_lab::named_enum;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 mod digits;
 mod error;
@@ -20,6 +21,7 @@ mod examples;
 mod idx;
 mod language;
 mod sequences;
+pub mod tokenizer;
 
 named_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -108,6 +110,8 @@ pub struct DataConfig {
     pub context: usize,
     /// Text: another text than the program's own.
     pub corpus: Option<String>,
+    /// Text: the tokens of a model that was trained elsewhere; without one each character is a token.
+    pub tokenizer: Option<Arc<Vocabulary>>,
 }
 
 impl DataConfig {
@@ -124,6 +128,7 @@ impl DataConfig {
             symbols: 64,
             context: 32,
             corpus: None,
+            tokenizer: None,
         }
     }
 
@@ -143,7 +148,10 @@ impl DataConfig {
             Dataset::Digits | Dataset::Idx => digits::CLASSES,
             Dataset::Chain => self.symbols,
             Dataset::Sums => sequences::sums_vocabulary().len(),
-            Dataset::Text => sequences::text_vocabulary(self.corpus.as_deref())?.len(),
+            Dataset::Text => match &self.tokenizer {
+                Some(tokenizer) => tokenizer.len(),
+                None => sequences::text_vocabulary(self.corpus.as_deref())?.len(),
+            },
         })
     }
 }

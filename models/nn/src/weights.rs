@@ -2,6 +2,7 @@
 
 pub mod burn_format;
 pub mod hugging_face;
+pub mod llama;
 pub mod safetensors;
 #[cfg(test)]
 mod tests;
@@ -57,6 +58,17 @@ pub enum DecodeError {
     Foreign(String),
     /// They are another network's; all differences, a line each.
     Misfit(Vec<String>),
+    /// They are a model that does not run here; all reasons, a line each.
+    Unfit(Vec<String>),
+}
+
+impl DecodeError {
+    pub(crate) fn in_words(&self) -> String {
+        match self {
+            Self::Foreign(reason) => reason.clone(),
+            Self::Misfit(lines) | Self::Unfit(lines) => lines.join("; "),
+        }
+    }
 }
 
 /// Whether weights can be written to `path`: for a run to know before it starts. The name must end in a known format, and
@@ -141,10 +153,7 @@ pub fn save_artifact(left: &Artifact, path: &Path) -> Result<(), WeightsError> {
     }
     let trained = Trained::parse(&left.bytes).map_err(|unusable| WeightsError::Unwritable {
         path: path.to_owned(),
-        reason: match unusable {
-            DecodeError::Foreign(reason) => reason,
-            DecodeError::Misfit(differences) => differences.join("; "),
-        },
+        reason: unusable.in_words(),
     })?;
     match format {
         Format::Burn | Format::Folder => save(&trained, path),
@@ -170,11 +179,13 @@ pub fn load(
     };
     loaded.map_err(|refusal| match refusal {
         DecodeError::Foreign(reason) => WeightsError::Foreign { path: path.to_owned(), reason },
-        DecodeError::Misfit(differences) => WeightsError::Misfit {
-            path: path.to_owned(),
-            network: architecture.in_words(),
-            differences,
-        },
+        DecodeError::Misfit(differences) | DecodeError::Unfit(differences) => {
+            WeightsError::Misfit {
+                path: path.to_owned(),
+                network: architecture.in_words(),
+                differences,
+            }
+        }
     })
 }
 

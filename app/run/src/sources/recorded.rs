@@ -6,9 +6,13 @@ use std::{fs, io};
 
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::{Artifact, UnknownKind};
+use mlsys_nn::weights::{self, llama};
 
 use super::Sources;
 use crate::record::{self, RecordError, RunStatus};
+
+/// The kind of artifact that a folder can hold.
+const NETWORK: &str = "network";
 
 const ENDING: &str = "safetensors";
 
@@ -48,6 +52,8 @@ pub(super) enum RecordedError {
     Unfinished { run: String, outcome: String, file: PathBuf },
     #[error("{}: {error}", path.display())]
     Io { path: PathBuf, error: io::Error },
+    #[error("no model can be read from the folder {}:\n  {problems}", path.display())]
+    Folder { path: PathBuf, problems: String },
     #[error("{}: {bytes} bytes are more than any {kind} of a lab here has", path.display())]
     TooLarge { path: PathBuf, bytes: u64, kind: String },
 }
@@ -60,6 +66,22 @@ pub(super) fn artifact(
     ids: &[&str],
 ) -> Result<Arc<Artifact>, RecordedError> {
     let path = Path::new(name);
+    // A network is also a folder with a model, as the Hugging Face hub has it; a folder that only has the name of a run is
+    // none.
+    let is_named = name.contains(std::path::is_separator) || path.join("config.json").exists();
+    if kind == NETWORK && is_named && weights::is_folder(path) {
+        let packed = llama::pack(path).map_err(|problems| RecordedError::Folder {
+            path: path.to_owned(),
+            problems: problems.join("\n  "),
+        })?;
+        return Ok(Arc::new(Artifact {
+            kind: kind.to_owned(),
+            ending: llama::ENDING.to_owned(),
+            about: name.to_owned(),
+            unfinished: None,
+            bytes: packed,
+        }));
+    }
     let ending = path.extension().and_then(|ending| ending.to_str());
     if let Some(ending) = ending.filter(|ending| ENDINGS.contains(ending)) {
         return read(path, ending, kind, name.to_owned());

@@ -18,7 +18,9 @@ use mlsys_nn::capture::cost::{CostModel, Costs, Fusing};
 use mlsys_nn::capture::lifetime::Recompute;
 use mlsys_nn::capture::record::{RecordError, Rule};
 use mlsys_nn::cases::{self, Model};
-use mlsys_nn::networks::{Activation, Architecture, CnnConfig, MlpConfig, TransformerConfig};
+use mlsys_nn::networks::{
+    Activation, Architecture, CnnConfig, MlpConfig, TransformerConfig, Variant,
+};
 use serde::Deserialize;
 
 use self::check::{Real, Slopes};
@@ -117,7 +119,9 @@ fn architecture(params: &Params, fields: &Fields) -> Result<Architecture, LabErr
                 let message = format!("{ffn} is too wide to be counted; at most {LARGEST_FFN}");
                 return Err(LabError::contradiction(["ffn"], message));
             }
-            let config = TransformerConfig { vocab, width, depth, heads, kv_heads, ffn, context };
+            let variant = Variant::default();
+            let config =
+                TransformerConfig { vocab, width, depth, heads, kv_heads, ffn, context, variant };
             cases::transformer(config)
         }
         Model::Cnn => Ok(Architecture::Cnn(CnnConfig { edge: 28, width, depth, outputs: 10 })),

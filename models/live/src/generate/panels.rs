@@ -296,7 +296,7 @@ fn spans(generator: &Generator, row: &[i32], vocabulary: &Vocabulary) -> Vec<Sty
             text = text.replace('\n', " ");
         }
         // Numbers have spaces between, also where another part begins.
-        if !vocabulary.is_characters() && index + 1 < count {
+        if !vocabulary.is_text() && index + 1 < count {
             text.push(' ');
         }
         StyledSpan { standing, text }

@@ -2,6 +2,7 @@
 
 use mlsys_lab::{LabError, Params};
 use mlsys_nn::baseline::{NetworkSource, Recipe, Sizes};
+use mlsys_nn::cases;
 use mlsys_nn::data::{self, DataConfig, Dataset, Examples, Sequence, Vocabulary};
 use mlsys_nn::networks::{Architecture, TransformerConfig};
 use mlsys_nn::train::data_error;
@@ -128,7 +129,9 @@ pub(super) fn drafting(
     }
     let TransformerConfig { heads, kv_heads, context, .. } = *config;
     let sizes = Sizes { width, depth: 1, heads, kv_heads, context };
-    Ok(Recipe { data: data.clone(), ..tokens(data.dataset, sizes, steps, seed)? })
+    // Its tokens are the other's, whatever a data set of this name has by default.
+    let architecture = cases::transformer(sizes.config(config.vocab))?;
+    Ok(Recipe { data: data.clone(), architecture, ..tokens(data.dataset, sizes, steps, seed)? })
 }
 
 /// How a model is trained here: on long sequences, to learn far positions, and on few at once, so that it is quick.
@@ -156,11 +159,19 @@ impl Prompts {
         sequences: usize,
     ) -> Result<Self, LabError> {
         let config = transformer(source.architecture())?.clone();
-        let data = data::load(source.data()).map_err(data_error)?;
-        let (Examples::Sequence(held_out), Some(language)) = (data.held_out, data.language) else {
-            return Err(LabError::Data("the data set has no tokens".to_owned()));
+        let (vocabulary, held_out) = match &source.data().tokenizer {
+            Some(numbers) if !numbers.is_text() => {
+                (Vocabulary::clone(numbers), setup.fixed.no_text(config.vocab)?)
+            }
+            Some(_) | None => {
+                let data = data::load(source.data()).map_err(data_error)?;
+                let (Examples::Sequence(held_out), Some(language)) = (data.held_out, data.language)
+                else {
+                    return Err(LabError::Data("the data set has no tokens".to_owned()));
+                };
+                (language.vocabulary, held_out)
+            }
         };
-        let vocabulary = language.vocabulary;
         let prompts = setup.fixed.rows(sequences, &held_out, &vocabulary, config.context)?;
         Ok(Self { config, vocabulary, prompts })
     }
@@ -186,6 +197,19 @@ pub(super) fn transformer(architecture: &Architecture) -> Result<&TransformerCon
 const LISTED: usize = 40;
 
 impl FixedParams {
+    /// What is held out where a model has no tokenizer: nothing, so that it needs a prompt.
+    fn no_text(&self, vocab: usize) -> Result<Sequence, LabError> {
+        if self.prompt.is_none() {
+            let message = format!(
+                "the model's folder has no tokenizer.json, so that its tokens are numbers only; set prompt to some from 0 \
+                 to {}, with spaces between",
+                vocab.saturating_sub(1)
+            );
+            return Err(LabError::contradiction(["prompt", "model_from"], message));
+        }
+        Ok(Sequence { tokens: Vec::new(), context: 1, stride: 1 })
+    }
+
     /// Prompts of one length: the given one each time, or stretches of what was held out, from line starts if any.
     pub(super) fn rows(
         &self,
@@ -204,12 +228,13 @@ impl FixedParams {
                 );
                 return Err(wrong("prompt", message));
             }
-            let tokens = vocabulary.tokens(text);
+            let mut tokens = vocabulary.tokens(text);
             if tokens.is_empty() {
                 let message = "the prompt is empty, and a model continues something; give it a token at least, or \
                                leave prompt unset for a built-in one";
                 return Err(wrong("prompt", message.to_owned()));
             }
+            tokens.splice(..0, vocabulary.first().iter().copied());
             must_fit("prompt", tokens.len(), context)?;
             return Ok(vec![tokens; sequences]);
         }

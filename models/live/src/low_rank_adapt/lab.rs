@@ -203,6 +203,11 @@ impl Session {
     fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let (setup, knobs) = (run.params.read::<Setup>()?, run.params.read::<Knobs>()?);
         let recipe = setup.recipe()?;
+        if baseline::is_folder(&run.params) {
+            let message = "the tasks of this lab are those of data sets made here, and a model folder has a text; name a \
+                           recorded run or a file of one";
+            return Err(LabError::contradiction(["model_from"], message).into());
+        }
         let source = NetworkSource::from_params(&run.params, &recipe)?;
         let targets = setup.targets(&source)?;
         let trained = source.network(run)?.ok_or(StepError::Stopped)?;

@@ -39,6 +39,7 @@ use self::masks::{Candidates, FineTuner, Masks};
 use self::network::Body;
 use self::panels::{Event, Sample};
 use self::params::{Knobs, Setup, Start};
+use crate::fine_tune;
 use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, point};
 
 pub fn lab() -> Result<LiveLab, SchemaError> {
@@ -86,6 +87,7 @@ impl Session {
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
         let trained = baseline::obtain(run, &setup.recipe)?.ok_or(StepError::Stopped)?;
+        baseline::require_at_most(&trained, fine_tune::MOST_PARAMETERS)?;
         if matches!(trained.architecture, Architecture::Filters(_)) {
             let message = "this lab prunes an mlp, a cnn or a transformer, and what that lab trains is none; name another";
             return Err(LabError::contradiction(["model_from"], message).into());

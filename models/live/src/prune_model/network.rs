@@ -179,7 +179,7 @@ fn of_block(config: &TransformerConfig, block: usize) -> [PrunableGroup; 2] {
         counts: true,
     };
     // Query heads that share keys and values go together: a key/value head is of no use without them.
-    let shared = config.width / config.kv_heads.max(1);
+    let shared = config.queries() / config.kv_heads.max(1);
     let head = config.head();
     let name = |what| format!("block {}, {what}", block + 1);
     [

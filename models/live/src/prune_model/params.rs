@@ -1,7 +1,7 @@
 //! Parameters as the run needs them: what is fixed, and the knobs that may be turned between two steps.
 
 use mlsys_lab::{LabError, Params};
-use mlsys_nn::baseline::{Recipe, Sizes};
+use mlsys_nn::baseline::{self, Recipe, Sizes};
 use mlsys_nn::cases::Model;
 use mlsys_nn::data::Dataset;
 use serde::Deserialize;
@@ -96,6 +96,8 @@ impl Setup {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
         let fields: Fields = params.read()?;
         let Fields { dataset, model, width, noise, baseline_steps, seed, .. } = fields;
+        let (dataset, model) = fine_tune::kinds(params, dataset, model);
+        let width = if baseline::is_folder(params) { 2 * HEADS } else { width };
         let is_decoder = matches!((dataset, model), (Dataset::Chain, Model::Transformer));
         if is_decoder && !width.is_multiple_of(2 * HEADS) {
             let message = format!(
@@ -120,6 +122,7 @@ impl Knobs {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
         let Fields { choice, model, value_bits, offset_bits, coding, gpu, .. } = params.read()?;
         let Choice { keep, group, .. } = choice;
+        let (_, model) = fine_tune::kinds(params, Dataset::Chain, model);
         if choice.method == Method::Heads && matches!(model, Model::Mlp | Model::Cnn) {
             let message = "method heads removes attention heads, and only a transformer has some; set model to \
                            transformer and dataset to chain, or method to neurons";

@@ -30,6 +30,7 @@ use self::panels::Curves;
 use self::params::{Execution, Knobs, Method, Setup};
 use self::rounding::{Answers, InputGrids, Judge, Observed, Rounded};
 use self::tune::FineTuner;
+use crate::fine_tune;
 use crate::stepped::{self, LiveLab, StepError, SteppedLab, Steps, known, point};
 
 pub fn lab() -> Result<LiveLab, SchemaError> {
@@ -76,6 +77,7 @@ impl Session {
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
         let trained = baseline::obtain(run, &setup.recipe)?.ok_or(StepError::Stopped)?;
+        baseline::require_at_most(&trained, fine_tune::MOST_PARAMETERS)?;
         let device = device::open(run.device)?;
         let layers = trained.layers();
         let judge = Judge::new(&trained, run.device, &device)?;

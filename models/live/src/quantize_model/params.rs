@@ -1,7 +1,7 @@
 //! Parameters as the run needs them: what is fixed, and the knobs that may be turned between two steps.
 
 use mlsys_lab::{LabError, Params};
-use mlsys_nn::baseline::{Recipe, Sizes};
+use mlsys_nn::baseline::{self, Recipe, Sizes};
 use mlsys_nn::cases::Model;
 use mlsys_nn::data::Dataset;
 use mlsys_sim::quantizer::{Calibration, Granularity, Scheme};
@@ -97,6 +97,8 @@ impl Setup {
         let fields: Fields = params.read()?;
         let Fields { dataset, model, width, noise, baseline_steps, finetune_steps, seed, .. } =
             fields;
+        let (dataset, model) = fine_tune::kinds(params, dataset, model);
+        let width = if baseline::is_folder(params) { Sizes::default().width } else { width };
         let sizes = Sizes { width, ..Sizes::default() };
         let recipe = fine_tune::recipe(dataset, model, (sizes, noise), baseline_steps, seed)?;
         Ok(Self { recipe, finetune_steps, seed })

@@ -6,7 +6,7 @@ use mlsys_lab::LabError;
 use mlsys_nn::cases::Model;
 use mlsys_nn::data::{DataConfig, Dataset, Form};
 use mlsys_nn::networks::{
-    Activation, Architecture, CnnConfig, Initialization, MlpConfig, TransformerConfig,
+    Activation, Architecture, CnnConfig, Initialization, MlpConfig, TransformerConfig, Variant,
 };
 use mlsys_nn::train::{Activations, Knobs, Rule, Timing, UpdateKnobs, data_error};
 use mlsys_nn::{cases, weights};
@@ -134,6 +134,7 @@ impl Fields {
                     kv_heads: self.kv_heads,
                     ffn: TransformerConfig::gated(width),
                     context: self.context,
+                    variant: Variant::default(),
                 })
             }
             (Model::Cnn, Form::Points) => Err(mismatch(

@@ -91,7 +91,7 @@ impl Stage {
             return Err(CommError::Failed(what));
         };
         let positions = |device| {
-            let (time, head) = (setup.config.context, setup.config.head());
+            let (time, head) = (setup.config.context, setup.config.rotary());
             Positions::new(time, head, DType::F32, device)
         };
         let positions = Tables { recorded: positions(&recording), plain: positions(&spec.device) };

@@ -5,7 +5,7 @@ use burn::optim::GradientsParams;
 use burn::tensor::activation::{sigmoid, silu, softmax};
 use burn::tensor::{IndexingUpdateOp, Int, Tensor};
 use mlsys_distributed::transport::CommError;
-use mlsys_nn::networks::{Block, Positions, RMS_EPSILON, RmsNorm, Transformer, cross_entropy};
+use mlsys_nn::networks::{Block, Positions, RmsNorm, Transformer, cross_entropy};
 
 /// Consecutive layers of a transformer: the embedding is on the first part, the last norm and the head on the last.
 #[derive(Module, Debug)]
@@ -238,7 +238,7 @@ struct NormSaved {
 impl NormSaved {
     fn forward(norm: &RmsNorm, x: Tensor<2>) -> (Tensor<2>, Self) {
         let mean_square = x.clone().square().mean_dim(1); // [rows, 1]
-        let size = mean_square.add_scalar(RMS_EPSILON).sqrt();
+        let size = mean_square.add_scalar(norm.epsilon).sqrt();
         let normal = x / size.clone();
         let y = normal.clone() * norm.scale.val().unsqueeze::<2>();
         (y, Self { normal, size })

@@ -8,7 +8,7 @@ use mlsys_distributed::reference::relative_difference;
 use mlsys_distributed::worker_pool::{WorkerContext, WorkerPool, timeout};
 use mlsys_lab::{DeviceId, Frame, RunData, Value};
 use mlsys_nn::flat_params::{self, Rule};
-use mlsys_nn::networks::TransformerConfig;
+use mlsys_nn::networks::{TransformerConfig, Variant};
 use mlsys_nn::random::Stream;
 
 use super::clock;
@@ -253,6 +253,7 @@ fn random(stream: &mut Stream) -> Setup {
             kv_heads,
             ffn: TransformerConfig::gated(width),
             context: ranks * (1 + stream.below(5)),
+            variant: Variant::default(),
         },
         batch: 1 + stream.below(3),
         rule: Rule::Sgd,

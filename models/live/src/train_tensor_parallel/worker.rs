@@ -138,7 +138,7 @@ impl Rank {
             Mode::Context => (self.rank * own, own),
         };
         let dtype = embedded.dtype();
-        let at = Positions::from_position(first, time, self.config.head(), dtype, &self.device);
+        let at = Positions::from_position(first, time, self.config.rotary(), dtype, &self.device);
         let x = embedded.clone().without_autodiff();
         let mut slopes = WeightSlopes::none();
 

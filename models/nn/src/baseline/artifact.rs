@@ -9,9 +9,9 @@ use mlsys_lab::Artifact;
 
 use super::{Recipe, Trained};
 use crate::data::{DataConfig, Dataset};
-use crate::networks::{Architecture, CnnConfig, MlpConfig, TransformerConfig};
+use crate::networks::{Activation, Architecture, CnnConfig, MlpConfig, TransformerConfig, Variant};
 use crate::weights::safetensors::{self, Opened};
-use crate::weights::{self, DecodeError};
+use crate::weights::{self, DecodeError, llama};
 
 pub(crate) const KIND: &str = "network";
 
@@ -91,6 +91,12 @@ impl Trained {
                 ("context", config.context),
             ],
         };
+        if let Architecture::Transformer(config) = &self.architecture {
+            let Variant { head, rotary_base, rms_epsilon } = config.variant;
+            pairs.extend(head.map(|head| ("head", head.to_string())));
+            pairs.push(("rotary_base", rotary_base.to_string()));
+            pairs.push(("rms_epsilon", rms_epsilon.to_string()));
+        }
         pairs.extend(sizes.into_iter().map(|(name, size)| (name, size.to_string())));
         let owned = pairs.into_iter().map(|(name, value)| (format!("{PREFIX}{name}"), value));
         owned.collect()
@@ -99,6 +105,9 @@ impl Trained {
     /// The network of an artifact. A file of another program, or one in burn's format, says nothing of data and sizes: then
     /// it must be the network that the recipe would train.
     pub(super) fn read(artifact: &Artifact, recipe: &Recipe) -> Result<Self, DecodeError> {
+        if artifact.ending == llama::ENDING {
+            return llama::unpack(&artifact.bytes);
+        }
         if artifact.ending == weights::BURNS {
             let row = weights::row(&artifact.bytes, &recipe.architecture)?;
             return Ok(Self::of_recipe(recipe, row));
@@ -112,6 +121,19 @@ impl Trained {
 
     pub fn parse(bytes: &[u8]) -> Result<Self, DecodeError> {
         Self::described_by(&safetensors::open(bytes)?)
+    }
+
+    /// What a file that mlsys has saved says of a network of this architecture: its data, its activation and its steps.
+    pub(crate) fn description(
+        file: &Opened<'_>,
+        architecture: &Architecture,
+    ) -> Option<Result<(DataConfig, Activation, u64), DecodeError>> {
+        file.metadata.contains_key(&format!("{PREFIX}format")).then(|| {
+            let description = Description(file);
+            let data = description.data()?;
+            must_agree(&data, architecture)?;
+            Ok((data, description.parsed("activation")?, description.parsed("steps")?))
+        })
     }
 
     fn described_by(file: &Opened<'_>) -> Result<Self, DecodeError> {
@@ -191,6 +213,24 @@ impl Description<'_> {
         })
     }
 
+    /// What files of earlier versions do not say is as it is by default.
+    fn variant(&self) -> Result<Variant, DecodeError> {
+        let says = |name: &str| self.0.metadata.contains_key(&format!("{PREFIX}{name}"));
+        let positive = |name: &str, default: f64| match says(name) {
+            false => Ok(default),
+            true => match self.parsed::<f64>(name)? {
+                number if number > 0.0 && number.is_finite() => Ok(number),
+                number => Err(unreadable(name, &number.to_string())),
+            },
+        };
+        let usual = Variant::default();
+        Ok(Variant {
+            head: says("head").then(|| self.size("head", LARGEST)).transpose()?,
+            rotary_base: positive("rotary_base", usual.rotary_base)?,
+            rms_epsilon: positive("rms_epsilon", usual.rms_epsilon)?,
+        })
+    }
+
     fn architecture(&self) -> Result<Architecture, DecodeError> {
         let size = |name| self.size(name, LARGEST);
         match self.text("model")? {
@@ -220,6 +260,7 @@ impl Description<'_> {
                     kv_heads: size("kv_heads")?.max(1),
                     ffn: size("ffn")?,
                     context: size("context")?,
+                    variant: self.variant()?,
                 };
                 let checked = config.check();
                 checked.map_err(|(_, reason)| DecodeError::Foreign(reason))?;

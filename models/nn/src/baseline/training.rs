@@ -3,7 +3,7 @@ use crate::cases::Model;
 use crate::data::{Batches, DataConfig, Dataset};
 use crate::memory_budget::MemoryBudget;
 use crate::networks::{
-    Activation, Architecture, CnnConfig, Initialization, MlpConfig, TransformerConfig,
+    Activation, Architecture, CnnConfig, Initialization, MlpConfig, TransformerConfig, Variant,
 };
 use crate::train::{
     Activations, Knobs, Measuring, Rule, Timing, Trainer, UpdateKnobs, data_error, training_bytes,
@@ -55,7 +55,8 @@ impl Sizes {
     pub fn config(self, vocab: usize) -> TransformerConfig {
         let Self { width, depth, heads, kv_heads, context } = self;
         let ffn = TransformerConfig::gated(width);
-        TransformerConfig { vocab, width, depth, heads, kv_heads, ffn, context }
+        let variant = Variant::default();
+        TransformerConfig { vocab, width, depth, heads, kv_heads, ffn, context, variant }
     }
 }
 

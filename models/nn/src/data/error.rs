@@ -24,6 +24,11 @@ pub enum DataError {
         shown(.images), shown(.labels)
     )]
     CountsDiffer { images: PathBuf, labels: PathBuf, image_count: usize, label_count: usize },
+    /// Of a model folder.
+    #[error(
+        "the model's folder has no tokenizer.json, so that no text can be read by it; put that file there"
+    )]
+    NoTokenizer,
     #[error("{0}")]
     Corpus(#[from] CorpusFault),
     #[error(

@@ -1,7 +1,9 @@
 //! What is known of a row of tokens: what they are called, and how well they can be foretold without a network.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
+use super::tokenizer::Pairs;
 use super::{Data, DataConfig, DataError, Examples, Sequence};
 
 /// A row of tokens in two halves, before it is cut into windows.
@@ -36,6 +38,8 @@ enum Spelling {
     Characters(BTreeMap<char, i32>),
     /// Each is a number, with spaces between.
     Numbers,
+    /// Pieces of words.
+    Pairs(Arc<Pairs>),
 }
 
 impl Vocabulary {
@@ -56,6 +60,18 @@ impl Vocabulary {
         }
     }
 
+    pub(super) fn of_pairs(pairs: Pairs) -> Self {
+        Self { names: pairs.names().collect(), spelling: Spelling::Pairs(Arc::new(pairs)) }
+    }
+
+    /// Tokens that the model is given before every text.
+    pub fn first(&self) -> &[i32] {
+        match &self.spelling {
+            Spelling::Characters(_) | Spelling::Numbers => &[],
+            Spelling::Pairs(pairs) => pairs.first(),
+        }
+    }
+
     /// In the order of the tokens.
     pub fn names(&self) -> &[String] {
         &self.names
@@ -69,8 +85,13 @@ impl Vocabulary {
         self.names.is_empty()
     }
 
-    pub fn is_characters(&self) -> bool {
+    /// Whether tokens are of a text, which they make without spaces between them.
+    pub fn is_text(&self) -> bool {
         self.spelling != Spelling::Numbers
+    }
+
+    pub fn is_characters(&self) -> bool {
+        matches!(self.spelling, Spelling::Characters(_))
     }
 
     /// The symbols of a text with their tokens: characters, or words where tokens are numbers.
@@ -83,6 +104,9 @@ impl Vocabulary {
                 Box::new(text.char_indices().map(|(place, c)| {
                     (&text[place..place + c.len_utf8()], tokens.get(&c).copied())
                 }))
+            }
+            Spelling::Pairs(pairs) => {
+                Box::new(pairs.tokens(text).into_iter().map(|token| ("", Some(token))))
             }
             Spelling::Numbers => Box::new(text.split_whitespace().map(|word| {
                 let known = self.names.iter().position(|name| name == word);
@@ -105,7 +129,8 @@ impl Vocabulary {
 
     pub fn text(&self, tokens: &[i32]) -> String {
         let names: Vec<&str> = tokens.iter().map(|&token| self.name(token)).collect();
-        match self.spelling {
+        match &self.spelling {
+            Spelling::Pairs(pairs) => pairs.text(tokens),
             Spelling::Characters(_) => names.concat(),
             Spelling::Numbers => names.join(" "),
         }
@@ -113,12 +138,7 @@ impl Vocabulary {
 
     /// A token as a label that can be seen: a space is `_`, a line end `\n`.
     pub fn label(&self, token: i32) -> String {
-        match self.name(token) {
-            " " => "_".to_owned(),
-            "\n" => "\\n".to_owned(),
-            "\t" => "\\t".to_owned(),
-            name => name.to_owned(),
-        }
+        self.name(token).replace(' ', "_").replace('\n', "\\n").replace('\t', "\\t")
     }
 
     fn name(&self, token: i32) -> &str {
@@ -170,15 +190,16 @@ fn unigram_entropy(train: &[i32], held_out: &[i32], classes: usize) -> f64 {
 /// is: (count(a, b) + p(b)) / (count(a) + 1), so that what was never seen together falls back on unigrams.
 fn bigram_entropy(train: &[i32], held_out: &[i32], classes: usize) -> f64 {
     let shares = unigrams(train, classes);
-    let mut pairs = vec![0.0; classes * classes];
+    // Of many tokens most pairs never come: a table of all would not fit into memory.
+    let mut pairs: HashMap<[i32; 2], f64> = HashMap::new();
     let mut firsts = vec![0.0; classes];
     for pair in train.windows(2) {
-        pairs[pair[0] as usize * classes + pair[1] as usize] += 1.0;
+        *pairs.entry([pair[0], pair[1]]).or_default() += 1.0;
         firsts[pair[0] as usize] += 1.0;
     }
     let nats = held_out.windows(2).map(|pair| {
-        let (a, b) = (pair[0] as usize, pair[1] as usize);
-        -((pairs[a * classes + b] + shares[b]) / (firsts[a] + 1.0)).ln()
+        let together = pairs.get(&[pair[0], pair[1]]).copied().unwrap_or(0.0);
+        -((together + shares[pair[1] as usize]) / (firsts[pair[0] as usize] + 1.0)).ln()
     });
     mean(nats)
 }

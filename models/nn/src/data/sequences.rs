@@ -104,7 +104,11 @@ fn is_no_text(c: char) -> bool {
 /// The last tenth is held out, of any text; `samples` takes the first characters of the rest.
 pub(super) fn text(config: &DataConfig) -> Result<Row, DataError> {
     let text = config.corpus.as_deref().unwrap_or(TALES);
-    let vocabulary = text_vocabulary(config.corpus.as_deref())?;
+    let vocabulary = match &config.tokenizer {
+        Some(tokenizer) if tokenizer.is_text() => Vocabulary::clone(tokenizer),
+        Some(_) => return Err(DataError::NoTokenizer),
+        None => text_vocabulary(config.corpus.as_deref())?,
+    };
     let mut train = vocabulary.tokens(text);
     // A short text still has one window to judge by.
     let held_out = (train.len() / 10).max(config.context + 1);

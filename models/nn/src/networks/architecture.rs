@@ -6,7 +6,7 @@ use crate::networks::{
 };
 use burn::tensor::Device;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Architecture {
     Mlp(MlpConfig),
     Cnn(CnnConfig),
@@ -224,7 +224,7 @@ fn named(shape: &FilterShape) -> String {
 impl TransformerConfig {
     fn weights(&self) -> Vec<WeightTensor> {
         let Self { vocab, width, ffn, .. } = *self;
-        let keys = self.keys();
+        let (queries, keys) = (self.queries(), self.keys());
         let scale = |name: String| WeightTensor::new(name, &[width], Role::Scale);
         let embedding = Role::Embedding("embedding".to_owned());
         let mut all =
@@ -237,10 +237,10 @@ impl TransformerConfig {
             };
             all.extend([
                 scale(name("input_layernorm")),
-                matrix("self_attn.q_proj", "query", [width, width]),
+                matrix("self_attn.q_proj", "query", [width, queries]),
                 matrix("self_attn.k_proj", "key", [width, keys]),
                 matrix("self_attn.v_proj", "value", [width, keys]),
-                matrix("self_attn.o_proj", "attention output", [width, width]),
+                matrix("self_attn.o_proj", "attention output", [queries, width]),
                 scale(name("post_attention_layernorm")),
                 matrix("mlp.gate_proj", "gate", [width, ffn]),
                 matrix("mlp.up_proj", "up", [width, ffn]),
@@ -258,7 +258,7 @@ impl TransformerConfig {
     /// 4 new seen A a block for scores and mixing, although those that lie ahead are thrown away (Narayanan et al. 2021,
     /// equation 3).
     pub fn pass_flops(&self, [new, seen, scored]: [usize; 3]) -> u64 {
-        let blocks = new * (2 * self.products_of_block() + 4 * seen * self.width);
+        let blocks = new * (2 * self.products_of_block() + 4 * seen * self.queries());
         (self.depth * blocks + 2 * scored * self.vocab * self.width) as u64
     }
 
@@ -274,9 +274,9 @@ impl TransformerConfig {
     /// scaling keep nothing, and the queries and keys that are kept are the turned ones.
     pub(super) fn kept_numbers(&self) -> u64 {
         let norm = self.width + 1;
-        let turned = self.width + self.keys();
+        let turned = self.queries() + self.keys();
         let shares = self.heads * self.context;
-        let attention = self.width + turned + self.keys() + shares + self.width;
+        let attention = self.width + turned + self.keys() + shares + self.queries();
         let mlp = self.width + 4 * self.ffn;
         let block = norm + attention + norm + mlp;
         let after = norm + self.width + self.vocab;
@@ -285,7 +285,7 @@ impl TransformerConfig {
 
     /// Multiply-adds of one token in the matrix products of one block, attention's scores and mixing aside.
     fn products_of_block(&self) -> usize {
-        self.width * (2 * self.width + 2 * self.keys() + 3 * self.ffn)
+        self.width * (2 * self.queries() + 2 * self.keys() + 3 * self.ffn)
     }
 }
 

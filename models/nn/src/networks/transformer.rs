@@ -6,19 +6,18 @@
 //! products are quicker than many small ones.
 
 pub use self::checkpointing::CheckpointedPass;
-pub use self::positions::{Positions, ROTARY_BASE, TokenPositions};
+pub use self::config::{RMS_EPSILON, TransformerConfig, Variant};
+pub use self::positions::{Positions, ROTARY_BASE, Rotary, TokenPositions};
 use crate::networks::Initializer;
 use burn::module::{Module, Param};
 use burn::tensor::{Int, Tensor, activation};
 use mlsys_device::fused::{self, Heads};
 
 mod checkpointing;
+mod config;
 mod positions;
 #[cfg(test)]
 pub(super) mod tests;
-
-/// Added to the mean square before its root is taken, so that a row of zeros does not divide by zero.
-pub const RMS_EPSILON: f64 = 1e-5;
 
 /// The score of masked tokens: its exponential is exactly zero, and it is finite on every device.
 pub const MASKED_SCORE: f64 = -1e9;
@@ -30,6 +29,8 @@ pub struct Transformer {
     pub embedding: Param<Tensor<2>>,
     pub blocks: Vec<Block>,
     pub norm: RmsNorm,
+    /// See [`Rotary`].
+    pub rotary_base: f64,
     /// The output head, `[width, vocab]`; not tied to the embedding.
     pub head: Param<Tensor<2>>,
 }
@@ -48,6 +49,8 @@ pub struct Block {
 pub struct RmsNorm {
     /// `[width]`.
     pub scale: Param<Tensor<1>>,
+    /// Added to the mean square before its root is taken, so that a row of zeros does not divide by zero.
+    pub epsilon: f64,
 }
 
 /// Causal attention with rotary positions; query heads share key/value heads in groups (Ainslie et al. 2023).
@@ -88,21 +91,26 @@ pub struct ForwardTrace {
 
 impl TransformerConfig {
     pub fn init(&self, initial: &mut Initializer<'_>) -> Transformer {
-        let (width, keys, ffn, vocab) = (self.width, self.keys(), self.ffn, self.vocab);
+        let (width, ffn, vocab) = (self.width, self.ffn, self.vocab);
+        let (queries, keys) = (self.queries(), self.keys());
+        let norm = |initial: &Initializer<'_>| RmsNorm {
+            scale: initial.row(width, 1.0),
+            epsilon: self.variant.rms_epsilon,
+        };
         Transformer {
             embedding: initial.weights([vocab, width], 1, width),
             blocks: (0..self.depth)
                 .map(|_| Block {
-                    attention_norm: RmsNorm::init(width, initial),
+                    attention_norm: norm(initial),
                     attention: Attention {
-                        query: initial.weights([width, width], width, width),
+                        query: initial.weights([width, queries], width, queries),
                         key: initial.weights([width, keys], width, keys),
                         value: initial.weights([width, keys], width, keys),
-                        output: initial.weights([width, width], width, width),
+                        output: initial.weights([queries, width], queries, width),
                         heads: self.heads,
                         kv_heads: self.kv_heads,
                     },
-                    mlp_norm: RmsNorm::init(width, initial),
+                    mlp_norm: norm(initial),
                     mlp: SwiGlu {
                         gate: initial.weights([width, ffn], width, ffn),
                         up: initial.weights([width, ffn], width, ffn),
@@ -110,7 +118,8 @@ impl TransformerConfig {
                     },
                 })
                 .collect(),
-            norm: RmsNorm::init(width, initial),
+            norm: norm(initial),
+            rotary_base: self.variant.rotary_base,
             // So small that the first scores hardly differ: training starts from the logarithm of the vocabulary.
             head: initial.weights([width, vocab], width * width, width * vocab),
         }
@@ -161,12 +170,13 @@ impl Transformer {
     /// What the blocks need to know of the positions of vectors `[batch, time, width]`.
     pub fn positions(&self, x: &Tensor<3>) -> Positions {
         let [_, time, _] = x.dims();
-        Positions::new(time, self.head_size(), x.dtype(), &x.device())
+        Positions::new(time, self.rotary(), x.dtype(), &x.device())
     }
 
-    /// Numbers per head; any even number for a transformer without blocks.
-    fn head_size(&self) -> usize {
-        self.blocks.first().map_or(2, |block| block.attention.head())
+    fn rotary(&self) -> Rotary {
+        // Any even number of numbers a head for a transformer without blocks.
+        let head = self.blocks.first().map_or(2, |block| block.attention.head());
+        Rotary { head, base: self.rotary_base }
     }
 }
 
@@ -208,16 +218,12 @@ impl Block {
 }
 
 impl RmsNorm {
-    fn init(width: usize, initial: &Initializer<'_>) -> Self {
-        Self { scale: initial.row(width, 1.0) }
-    }
-
     /// x / sqrt(mean(x²) + ε) * scale, `[rows, width]` to the same.
     pub fn forward(&self, x: Tensor<2>) -> Tensor<2> {
         let scale = self.scale.val();
-        fused::rms_norm(&x, &scale, RMS_EPSILON).unwrap_or_else(|| {
+        fused::rms_norm(&x, &scale, self.epsilon).unwrap_or_else(|| {
             let mean_square = x.clone().square().mean_dim(1); // [rows, 1]
-            let size = mean_square.add_scalar(RMS_EPSILON).sqrt(); // [rows, 1]
+            let size = mean_square.add_scalar(self.epsilon).sqrt(); // [rows, 1]
             x / size * scale.unsqueeze::<2>() // [rows, width]
         })
     }
@@ -307,59 +313,6 @@ impl SwiGlu {
     }
 }
 
-// The sizes of a transformer, and what must hold between them.
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TransformerConfig {
-    pub vocab: usize,
-    /// Numbers that stand for one token on its way through the blocks.
-    pub width: usize,
-    pub depth: usize,
-    /// Query heads; they divide the width into parts of an even size.
-    pub heads: usize,
-    /// Key/value heads; they divide the query heads.
-    pub kv_heads: usize,
-    pub ffn: usize,
-    pub context: usize,
-}
-
-impl TransformerConfig {
-    /// The width of the gated layer, so that its three matrices have the size of the two of a plain layer four times as
-    /// wide as the model: two thirds of 4 `width`, rounded up to a multiple of 8.
-    pub fn gated(width: usize) -> usize {
-        (8 * width / 3).next_multiple_of(8)
-    }
-
-    /// The error names the parameters that contradict one another, and why.
-    pub fn check(&self) -> Result<(), (&'static [&'static str], String)> {
-        let (width, heads, kv_heads) = (self.width, self.heads, self.kv_heads);
-        if heads == 0 || !width.is_multiple_of(2 * heads) {
-            let reason = format!(
-                "{heads} heads must divide a width of {width} into parts of an even size, because rotary positions turn \
-                 numbers in pairs; set width to a multiple of {}",
-                2 * heads.max(1)
-            );
-            return Err((&["width", "heads"], reason));
-        }
-        if !heads.is_multiple_of(kv_heads) {
-            let reason = format!(
-                "{heads} query heads cannot share {kv_heads} key/value heads evenly; set kv_heads to a divisor of heads"
-            );
-            return Err((&["heads", "kv_heads"], reason));
-        }
-        Ok(())
-    }
-
-    pub fn head(&self) -> usize {
-        self.width / self.heads
-    }
-
-    /// Numbers of all heads of the keys of a token, or of its values.
-    pub fn keys(&self) -> usize {
-        self.kv_heads * self.head()
-    }
-}
-
 // Continues sequences, as generation does, with or without the cached keys and values of earlier tokens.
 
 pub struct Extended {
@@ -383,7 +336,7 @@ impl Transformer {
     ) -> Extended {
         let x = self.embed(tokens);
         let [batch, time, width] = x.dims();
-        let at = Positions::among(standing, self.head_size(), x.dtype(), &x.device());
+        let at = Positions::among(standing, self.rotary(), x.dtype(), &x.device());
         let mut x = x.flatten::<2>(0, 1); // [rows, width]
         let mut attention = Vec::with_capacity(self.blocks.len());
         for (place, block) in self.blocks.iter().enumerate() {

@@ -193,7 +193,9 @@ impl ModuleVisitor for Sum {
 mod tests {
     use super::*;
     use crate::flat_params;
-    use crate::networks::{CnnConfig, Initialization, MlpConfig, TransformerConfig, max_error};
+    use crate::networks::{
+        CnnConfig, Initialization, MlpConfig, TransformerConfig, Variant, max_error,
+    };
     use burn::tensor::TensorData;
 
     /// Networks with batches of odd sizes.
@@ -209,6 +211,7 @@ mod tests {
             kv_heads: 2,
             ffn: 176,
             context: time,
+            variant: Variant::default(),
         };
         let llama = init(Architecture::Transformer(sizes));
         let whole = |count: usize, below: usize| -> Vec<i32> {
@@ -281,6 +284,7 @@ mod tests {
             kv_heads: 2,
             ffn: 176,
             context: 64,
+            variant: Variant::default(),
         };
         let cnn = CnnConfig { edge: 28, width: 8, depth: 2, outputs: 10 };
         for (architecture, batch, spread) in [

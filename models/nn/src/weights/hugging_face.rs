@@ -4,7 +4,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use crate::data::Vocabulary;
-use crate::networks::{RMS_EPSILON, ROTARY_BASE, TransformerConfig};
+use crate::networks::TransformerConfig;
 
 pub(super) const ARCHITECTURE: &str = "LlamaForCausalLM";
 pub(super) const MODEL_TYPE: &str = "llama";
@@ -24,8 +24,9 @@ pub(super) fn sizes(config: &TransformerConfig) -> Vec<(&'static str, Json)> {
         ("num_attention_heads", json!(config.heads)),
         ("num_key_value_heads", json!(config.kv_heads)),
         ("max_position_embeddings", json!(config.context)),
-        ("rms_norm_eps", json!(RMS_EPSILON)),
-        ("rope_theta", json!(ROTARY_BASE)),
+        ("head_dim", json!(config.head())),
+        ("rms_norm_eps", json!(config.variant.rms_epsilon)),
+        ("rope_theta", json!(config.variant.rotary_base)),
         ("tie_word_embeddings", json!(false)),
         ("attention_bias", json!(false)),
     ]

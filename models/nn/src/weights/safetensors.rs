@@ -9,6 +9,7 @@ use crate::networks::{Architecture, Role, WeightTensor};
 use crate::weights::DecodeError;
 use crate::weights::burn_format::shortened;
 use crate::weights::hugging_face;
+use burn::tensor::{bf16, f16};
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensorError, SafeTensors, serialize};
 use std::collections::HashMap;
@@ -60,72 +61,119 @@ pub fn open(bytes: &[u8]) -> Result<Opened<'_>, DecodeError> {
 impl Opened<'_> {
     /// Numbers in the file, whatever they are.
     pub fn numbers(&self) -> usize {
-        let of = |(_, tensor): &(String, TensorView<'_>)| tensor.data().len() / BYTES;
+        let of = |(_, tensor): &(String, TensorView<'_>)| tensor.shape().iter().product::<usize>();
         self.file.tensors().iter().map(of).sum()
     }
 
     /// The weights of a network as a row in the module's order.
     pub fn row(&self, architecture: &Architecture) -> Result<Vec<f32>, DecodeError> {
-        let wanted = architecture.weights();
-        let differences = self.differences(&wanted, architecture);
-        if !differences.is_empty() {
-            return Err(DecodeError::Misfit(shortened(differences)));
-        }
-        let mut row = Vec::with_capacity(wanted.iter().map(WeightTensor::len).sum());
-        for tensor in &wanted {
-            let view = self.file.tensor(&tensor.name);
-            let view = view.map_err(|error| DecodeError::Foreign(error.to_string()))?;
-            let (numbers, _) = view.data().as_chunks::<BYTES>();
-            let numbers: Vec<f32> = numbers.iter().map(|b| f32::from_le_bytes(*b)).collect();
-            if numbers.iter().any(|number| !number.is_finite()) {
-                let name = &tensor.name;
-                return Err(DecodeError::Foreign(format!(
-                    "{name} holds a number that is not finite"
-                )));
-            }
-            // In the file a matrix has its outputs as rows.
-            if tensor.is_transposed() {
-                row.extend(transposed(&numbers, tensor.shape[0]));
-            } else {
-                row.extend(numbers);
-            }
-        }
-        Ok(row)
+        row(std::slice::from_ref(self), architecture, Head::Own)
     }
+}
 
-    /// Everything in which the file and a network differ, a line each.
-    fn differences(&self, wanted: &[WeightTensor], architecture: &Architecture) -> Vec<String> {
-        let mut all = Vec::new();
-        for tensor in wanted {
-            let (name, mine) = (&tensor.name, tensor.shape_in_file());
-            match self.file.tensor(name) {
-                Err(_) => all.push(format!("{name} is not in the file")),
-                Ok(theirs) if theirs.shape() != mine => all.push(format!(
-                    "{name} is {:?} in the file, {mine:?} in this network",
-                    theirs.shape()
-                )),
-                Ok(theirs) if theirs.dtype() != Dtype::F32 => all.push(format!(
-                    "{name} holds numbers of type {} in the file, F32 in this network",
-                    theirs.dtype()
-                )),
-                Ok(_) => {}
-            }
+/// The weights of a network as a row in the module's order, from files that each have some of them.
+pub(super) fn row(
+    files: &[Opened<'_>],
+    architecture: &Architecture,
+    head: Head,
+) -> Result<Vec<f32>, DecodeError> {
+    let wanted = architecture.weights();
+    let stored = |tensor: &WeightTensor| match (tensor.name.as_str(), head) {
+        (HEAD, Head::Tied) => EMBEDDING.to_owned(),
+        (name, Head::Own | Head::Tied) => name.to_owned(),
+    };
+    let differences = differences(files, &wanted, architecture, &stored);
+    if !differences.is_empty() {
+        return Err(DecodeError::Misfit(shortened(differences)));
+    }
+    let mut row = Vec::with_capacity(wanted.iter().map(WeightTensor::len).sum());
+    for tensor in &wanted {
+        let name = stored(tensor);
+        let missing = || DecodeError::Foreign(format!("{name} is not in the file"));
+        let numbers = floats(&find(files, &name).ok_or_else(missing)?);
+        if numbers.iter().any(|number| !number.is_finite()) {
+            return Err(DecodeError::Foreign(format!("{name} holds a number that is not finite")));
         }
-        let mut alone: Vec<&str> = self.file.names();
-        alone.retain(|name| !wanted.iter().any(|tensor| tensor.name == **name));
-        alone.sort_unstable();
-        all.extend(alone.iter().map(|name| format!("{name} is in the file alone")));
-        // What no shape tells.
-        let mine = metadata(architecture);
-        for name in ["num_attention_heads", "num_key_value_heads"] {
-            if let (Some(mine), Some(theirs)) = (mine.get(name), self.metadata.get(name))
-                && mine != theirs
-            {
+        // In the file a matrix has its outputs as rows.
+        if tensor.is_transposed() {
+            row.extend(transposed(&numbers, tensor.shape[0]));
+        } else {
+            row.extend(numbers);
+        }
+    }
+    Ok(row)
+}
+
+/// Where the output head's weights are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Head {
+    Own,
+    /// They are the embedding's.
+    Tied,
+}
+
+const EMBEDDING: &str = "model.embed_tokens.weight";
+const HEAD: &str = "lm_head.weight";
+
+fn find<'a>(files: &'a [Opened<'_>], name: &str) -> Option<TensorView<'a>> {
+    files.iter().find_map(|file| file.file.tensor(name).ok())
+}
+
+/// The numbers of a tensor of one of the types that [`NUMBERS`] lists.
+fn floats(view: &TensorView<'_>) -> Vec<f32> {
+    let data = view.data();
+    let pairs = |of: fn([u8; 2]) -> f32| data.as_chunks::<2>().0.iter().map(move |b| of(*b));
+    if view.dtype() == Dtype::BF16 {
+        pairs(|bytes| bf16::from_le_bytes(bytes).to_f32()).collect()
+    } else if view.dtype() == Dtype::F16 {
+        pairs(|bytes| f16::from_le_bytes(bytes).to_f32()).collect()
+    } else {
+        data.as_chunks::<BYTES>().0.iter().map(|b| f32::from_le_bytes(*b)).collect()
+    }
+}
+
+const NUMBERS: [Dtype; 3] = [Dtype::F32, Dtype::BF16, Dtype::F16];
+
+/// Everything in which the files and a network differ, a line each.
+fn differences(
+    files: &[Opened<'_>],
+    wanted: &[WeightTensor],
+    architecture: &Architecture,
+    stored: &impl Fn(&WeightTensor) -> String,
+) -> Vec<String> {
+    let mut all = Vec::new();
+    for tensor in wanted {
+        let (name, mine) = (stored(tensor), tensor.shape_in_file());
+        match find(files, &name) {
+            None => all.push(format!("{name} is not in the file")),
+            Some(theirs) if theirs.shape() != mine => all.push(format!(
+                "{name} is {:?} in the file, {mine:?} in this network",
+                theirs.shape()
+            )),
+            Some(theirs) if !NUMBERS.contains(&theirs.dtype()) => all.push(format!(
+                "{name} holds numbers of type {} in the file; F32, BF16 and F16 are read",
+                theirs.dtype()
+            )),
+            Some(_) => {}
+        }
+    }
+    let mut alone: Vec<&str> = files.iter().flat_map(|file| file.file.names()).collect();
+    // A head that shares the embedding may be in the file as well.
+    alone.retain(|name| !wanted.iter().any(|tensor| tensor.name == **name));
+    // Old files have the speeds of rotary positions, which follow from the base.
+    alone.retain(|name| !name.ends_with(".rotary_emb.inv_freq"));
+    alone.sort_unstable();
+    all.extend(alone.iter().map(|name| format!("{name} is in the file alone")));
+    // What no shape tells.
+    let mine = metadata(architecture);
+    for name in ["num_attention_heads", "num_key_value_heads"] {
+        for theirs in files.iter().filter_map(|file| file.metadata.get(name)) {
+            if let Some(mine) = mine.get(name).filter(|mine| *mine != theirs) {
                 all.push(format!("{name} is {theirs} in the file, {mine} in this network"));
             }
         }
-        all
     }
+    all
 }
 
 /// The sizes, under the names of a Llama model's `config.json`.

@@ -14,6 +14,7 @@ use crate::networks::{
 use crate::test_folder::TestFolder;
 
 mod exchange;
+mod folders;
 
 fn trained(network: &Network, architecture: &Architecture) -> Trained {
     Trained {

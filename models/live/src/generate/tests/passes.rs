@@ -2,7 +2,9 @@
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use mlsys_nn::data::Vocabulary;
-use mlsys_nn::networks::{Architecture, Initialization, Network, Transformer, TransformerConfig};
+use mlsys_nn::networks::{
+    Architecture, Initialization, Network, Transformer, TransformerConfig, Variant,
+};
 use mlsys_nn::random::Stream;
 
 use crate::generate::costs::Comparator;
@@ -14,7 +16,8 @@ use crate::generate::server::{Service, Serving};
 fn shape([heads, kv_heads, head, depth]: [usize; 4]) -> TransformerConfig {
     let width = heads * head;
     let ffn = TransformerConfig::gated(width);
-    TransformerConfig { vocab: 13, width, depth, heads, kv_heads, ffn, context: 32 }
+    let variant = Variant::default();
+    TransformerConfig { vocab: 13, width, depth, heads, kv_heads, ffn, context: 32, variant }
 }
 
 fn transformer(config: &TransformerConfig, seed: u64) -> Transformer {

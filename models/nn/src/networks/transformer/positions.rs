@@ -3,8 +3,23 @@
 use burn::tensor::{Bool, DType, Device, Tensor, TensorData};
 use mlsys_device::fused::{self, Heads};
 
-/// The slowest rotation of a position turns once in about this many radians of tokens (Su et al. 2021).
+/// The usual base (Su et al. 2021).
 pub const ROTARY_BASE: f64 = 10_000.0;
+
+/// How positions turn heads: pair i of a head by base^(-2i/head) radians a token, so that the slowest turns by one radian
+/// in about `base` tokens.
+#[derive(Clone, Copy, Debug)]
+pub struct Rotary {
+    /// Numbers of a head.
+    pub head: usize,
+    pub base: f64,
+}
+
+impl From<usize> for Rotary {
+    fn from(head: usize) -> Self {
+        Self { head, base: ROTARY_BASE }
+    }
+}
 
 pub struct Positions {
     /// Cosine of every pair's angle, twice, `[rows, 1, time, 2, head / 2]`, with one row for all sequences or one each.
@@ -39,26 +54,26 @@ pub struct TokenPositions {
 impl Positions {
     /// The angles of `time` positions for heads of `head` numbers. They are made anew for every pass, because that costs
     /// less than a thousandth of it and needs no state that could have another number format than the weights.
-    pub fn new(time: usize, head: usize, dtype: DType, device: &Device) -> Self {
-        Self::from_position(0, time, head, dtype, device)
+    pub fn new(time: usize, rotary: impl Into<Rotary>, dtype: DType, device: &Device) -> Self {
+        Self::from_position(0, time, rotary, dtype, device)
     }
 
     /// The same for `time` positions from the position `first` on: a part of a sequence.
     pub fn from_position(
         first: usize,
         time: usize,
-        head: usize,
+        rotary: impl Into<Rotary>,
         dtype: DType,
         device: &Device,
     ) -> Self {
         let new: Vec<usize> = (first..first + time).collect();
-        let [cosine, sine] = angles(&[new], head, dtype, device);
+        let [cosine, sine] = angles(&[new], rotary.into(), dtype, device);
         let ahead = Tensor::tril_mask([1, 1, time, time], 0, device);
         Self { cosine, sine, ahead, view: View::Own }
     }
 
-    pub fn among(standing: &TokenPositions, head: usize, dtype: DType, device: &Device) -> Self {
-        let [cosine, sine] = angles(&standing.new, head, dtype, device);
+    pub fn among(standing: &TokenPositions, rotary: Rotary, dtype: DType, device: &Device) -> Self {
+        let [cosine, sine] = angles(&standing.new, rotary, dtype, device);
         let rows = standing.new.len();
         let time = standing.new.first().map_or(0, Vec::len);
         let seen = standing.seen.first().map_or(0, Vec::len);
@@ -108,10 +123,15 @@ impl TokenPositions {
 }
 
 /// Cosines and sines of positions, a row of as many each: `[rows, 1, time, 2, head / 2]`.
-fn angles(rows: &[Vec<usize>], head: usize, dtype: DType, device: &Device) -> [Tensor<5>; 2] {
+fn angles(
+    rows: &[Vec<usize>],
+    Rotary { head, base }: Rotary,
+    dtype: DType,
+    device: &Device,
+) -> [Tensor<5>; 2] {
     let (pairs, time) = (head / 2, rows.first().map_or(0, Vec::len));
     // In radians: the first pair is turned by one a token, the last hardly.
-    let speeds = (0..pairs).map(|pair| ROTARY_BASE.powf(-2.0 * pair as f64 / head as f64));
+    let speeds = (0..pairs).map(|pair| base.powf(-2.0 * pair as f64 / head as f64));
     let speeds: Vec<f64> = speeds.collect();
     let turned = |&position: &usize| speeds.iter().map(move |speed| position as f64 * speed);
     let angles: Vec<f64> = rows.iter().flatten().flat_map(turned).collect();

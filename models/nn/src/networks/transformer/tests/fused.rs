@@ -2,7 +2,7 @@
 
 use crate::flat_params::gradient_rows;
 use crate::networks::transformer::tests::{difference, tokens, transformer, values};
-use crate::networks::transformer::{Positions, Transformer, TransformerConfig};
+use crate::networks::transformer::{Positions, Transformer, TransformerConfig, Variant};
 use crate::networks::{RMS_EPSILON, cross_entropy, gradient};
 use burn::module::Module;
 use burn::optim::GradientsParams;
@@ -40,7 +40,9 @@ fn a_decoder_in_one_pass_equals_the_composed_one() {
         [4, 2, 2, 1, 1, 2],
     ];
     for [width, heads, kv_heads, ffn, context, vocab] in sizes {
-        let config = TransformerConfig { vocab, width, depth: 2, heads, kv_heads, ffn, context };
+        let variant = Variant::default();
+        let config =
+            TransformerConfig { vocab, width, depth: 2, heads, kv_heads, ffn, context, variant };
         let fused = everything(&config, &device);
         let burns = composed(|| everything(&config, &device));
         assert_eq!(fused.len(), burns.len());
@@ -94,6 +96,7 @@ fn a_number_that_is_not_finite_stays_visible() {
         kv_heads: 2,
         ffn: 20,
         context: 9,
+        variant: Variant::default(),
     };
     let block = transformer(config, &device).blocks[0].clone();
     let labels = Tensor::from_data([0, 23, 4, 5, 6, 7, 8, 9, 1], &device);
@@ -129,6 +132,7 @@ fn blocks_computed_again_have_the_same_gradients_to_the_bit() {
         kv_heads: 1,
         ffn: 48,
         context: 16,
+        variant: Variant::default(),
     };
     let transformer = transformer(config, &device);
     let ids: Vec<i32> = (0..8 * 16).map(|i| (i * i + 3 * i) % 9).collect();

@@ -1,5 +1,6 @@
 //! Gradients of the block and the decoder against finite differences, (loss(w + h) - loss(w - h)) / 2h.
 
+use crate::baseline::Sizes;
 use crate::networks::transformer::tests::{tokens, transformer};
 use crate::networks::transformer::{Block, Positions, Transformer, TransformerConfig};
 use crate::networks::{
@@ -31,7 +32,8 @@ fn element_error<M: Module>(module: &M, loss: impl Fn(&M) -> Tensor<1>) -> f64 {
 
 /// Fewer weights than usual, because each is nudged.
 fn small() -> TransformerConfig {
-    TransformerConfig { vocab: 5, width: 8, depth: 2, heads: 4, kv_heads: 2, ffn: 8, context: 4 }
+    let sizes = Sizes { width: 8, depth: 2, heads: 4, kv_heads: 2, context: 4 };
+    TransformerConfig { ffn: 8, ..sizes.config(5) }
 }
 
 fn loss(transformer: &Transformer) -> Tensor<1> {
