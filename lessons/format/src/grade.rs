@@ -15,9 +15,7 @@ use mlsys_expr::Env;
 use mlsys_lab::Registry;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{
-    Asked, Formula, KernelTask, Match, Question, QuestionKind, QuestionType, Wrong,
-};
+use crate::model::{Asked, AskedKernel, Formula, KernelTask, Match, Question, QuestionKind, Wrong};
 
 pub use answer::Answer;
 pub use job::{Grader, GradingJob, KnownNames};
@@ -64,7 +62,7 @@ impl Question {
     /// Grades an answer. `env` has the values of the lesson's labs, which answers may refer to; `registry` the labs
     /// that questions of type expression are graded by.
     pub fn grade(&self, given: &Answer, env: &dyn Env, registry: &Registry) -> Grade {
-        if let (QuestionType::Kernel, Some(text)) = (self.kind.ty(), given.one())
+        if let Some(text) = given.one()
             && let Some((grade, _)) = self.try_kernel(text, env, registry)
         {
             return grade;
@@ -82,29 +80,18 @@ impl Question {
         env: &dyn Env,
         registry: &Registry,
     ) -> Option<(Grade, Vec<Case>)> {
-        let (judgement, cases) = match &self.kind {
-            QuestionKind::Kernel(task) => kernel::judge(text, task, env, registry),
-            QuestionKind::Withheld(Asked::Kernel { samples, tolerance, .. })
-                if !samples.is_empty() =>
-            {
-                let task = KernelTask::of_samples(samples, *tolerance);
+        let (judgement, cases) = match self.kind.kernel()? {
+            AskedKernel::Whole(task) => kernel::judge(text, task, env, registry),
+            AskedKernel::Withheld { samples: [], .. } => {
+                (self.judge(&Answer::One(text.to_owned()), env, registry), Vec::new())
+            }
+            AskedKernel::Withheld { samples, tolerance } => {
+                let task = KernelTask::of_samples(samples, tolerance);
                 match kernel::judge(text, &task, env, registry) {
                     (Judgement::Right | Judgement::Wrong(_), cases) => (Judgement::Recorded, cases),
                     judged => judged,
                 }
             }
-            QuestionKind::Withheld(Asked::Kernel { .. }) => {
-                (self.judge(&Answer::One(text.to_owned()), env, registry), Vec::new())
-            }
-            QuestionKind::Numeric { .. }
-            | QuestionKind::Choice { .. }
-            | QuestionKind::Multiple { .. }
-            | QuestionKind::Match { .. }
-            | QuestionKind::Order { .. }
-            | QuestionKind::List { .. }
-            | QuestionKind::Expression { .. }
-            | QuestionKind::Text { .. }
-            | QuestionKind::Withheld(_) => return None,
         };
         let grade = self.grade_of(judgement);
         let failed: Vec<String> = cases.iter().filter_map(Case::failure).collect();

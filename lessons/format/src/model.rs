@@ -26,6 +26,7 @@ pub use inclusion::{Inclusion, ListedInclusion, ListedStart, StartValue};
 pub use kernel::{Audience, Bound, Expected, KernelTask, KernelTest, Limit, Side, Varied};
 pub use lab::{DeviceName, Disclosure, Goal, Knob, LabDirective, PanelRef, Setting};
 pub use manifest::{ListedModule, Manifest};
+pub(crate) use question::AskedKernel;
 pub use question::{Asked, Match, Question, QuestionKind, QuestionType, Variants};
 pub use rules::{
     Credit, GradingRules, LatePolicy, LessonRules, ListedRules, Timestamp, TimestampError,

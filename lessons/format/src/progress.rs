@@ -71,8 +71,6 @@ pub struct Replay {
     pub progress: Progress,
     /// Whether the last line was cut off, as by a kill or a full disk, and dropped.
     pub torn: bool,
-    /// Whether the log ends inside a line: a newline has to be written before the next event.
-    pub needs_newline: bool,
     /// Lines that are no events this version knows.
     pub skipped: usize,
     /// Those of them that a later version has written.
@@ -149,11 +147,7 @@ impl Progress {
     /// Reads what a log says of one course. A last line that was cut off is dropped; other lines that do not read are passed over, so that
     /// one bad line, or one of a later version, costs nothing else.
     pub fn replay_course(log: &[u8], course: &CourseId) -> Replay {
-        let mut replay = Replay {
-            progress: Self::of_course(course.clone()),
-            needs_newline: log.last().is_some_and(|&byte| byte != b'\n'),
-            ..Replay::default()
-        };
+        let mut replay = Replay { progress: Self::of_course(course.clone()), ..Replay::default() };
         let mut lines = log.split(|&byte| byte == b'\n').peekable();
         while let Some(line) = lines.next() {
             if line.trim_ascii().is_empty() {

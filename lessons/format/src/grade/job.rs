@@ -7,7 +7,7 @@ use mlsys_lab::Registry;
 use serde::{Deserialize, Serialize};
 
 use crate::grade::{Answer, Grade};
-use crate::model::{Asked, Formula, Lesson, Question, QuestionKind, Sheet};
+use crate::model::{Formula, Lesson, Question, QuestionKind, Sheet};
 
 /// Where answers are graded.
 pub trait Grader {
@@ -149,18 +149,8 @@ impl GradingJob {
 
 impl Question {
     /// Whether an answer is executed to be graded, so that a bad one may take time and memory.
-    pub const fn is_executed(&self) -> bool {
-        match &self.kind {
-            QuestionKind::Kernel(_) | QuestionKind::Expression { .. } => true,
-            QuestionKind::Withheld(Asked::Kernel { samples, .. }) => !samples.is_empty(),
-            QuestionKind::Numeric { .. }
-            | QuestionKind::List { .. }
-            | QuestionKind::Choice { .. }
-            | QuestionKind::Multiple { .. }
-            | QuestionKind::Match { .. }
-            | QuestionKind::Order { .. }
-            | QuestionKind::Text { .. }
-            | QuestionKind::Withheld(_) => false,
-        }
+    pub fn is_executed(&self) -> bool {
+        matches!(self.kind, QuestionKind::Expression { .. })
+            || self.kind.kernel().is_some_and(|kernel| !kernel.tests().is_empty())
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Every draw is looked at, of more than a thousand those of a thousand learners. Its stated answers are graded, its
 //! choices must differ, its answer must be a finite number, and the printed answer must not be right for most others.
-//! Answers that are executed are graded for the smallest and the largest numbers alone.
+//! Answers that are executed are graded for the smallest and the largest numbers, and for each value of each name once.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ struct Check<'a> {
 impl Check<'_> {
     fn question(&self, question: &Question, variants: &Variants) -> Option<Diagnostic> {
         let draws = if question.is_executed() {
-            variants.ends()
+            variants.covering()
         } else {
             variants.draws(&self.lesson.front.id)
         };

@@ -15,6 +15,12 @@ pub struct Formula {
     pub place: Place,
 }
 
+impl Formula {
+    pub(crate) fn refers_to(&self, name: &str) -> bool {
+        self.expr.names().iter().any(|(known, _)| known.as_str() == name)
+    }
+}
+
 /// A recognised wrong answer and what to say to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wrong<T> {

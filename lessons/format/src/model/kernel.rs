@@ -1,5 +1,8 @@
 //! A question that is answered by a kernel.
 
+use mlsys_expr::Dialect;
+use mlsys_lab::value::Value;
+
 use crate::diagnostic::{Located, Place};
 use crate::model::answer::{Formula, Tolerance, Wrong};
 use crate::model::lab::Setting;
@@ -103,6 +106,22 @@ impl KernelTest {
         let counts = self.vary.iter().map(|varied| varied.values.len());
         counts.fold(1, usize::saturating_mul)
     }
+
+    /// Whether its launches, or what must come out of them, depend on a number.
+    pub(crate) fn refers_to(&self, name: &str) -> bool {
+        self.set.iter().any(|setting| value_refers_to(&setting.value, name))
+            || self.expect.iter().any(|expected| expected.value.refers_to(name))
+    }
+}
+
+fn value_refers_to(value: &Value, name: &str) -> bool {
+    match value {
+        Value::Text(text) => mlsys_expr::parse(text, Dialect::Lesson)
+            .is_ok_and(|expr| expr.names().iter().any(|(known, _)| known.as_str() == name)),
+        Value::Array(items) => items.iter().any(|item| value_refers_to(item, name)),
+        Value::Table(entries) => entries.values().any(|entry| value_refers_to(entry, name)),
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) => false,
+    }
 }
 
 impl KernelTask {
@@ -122,6 +141,12 @@ impl KernelTask {
 
     pub(crate) fn samples(&self) -> impl Iterator<Item = &KernelTest> {
         self.tests.iter().filter(|test| test.audience == Audience::Everyone)
+    }
+
+    /// Whether a launch, what must come out of it, or what it may cost depends on a number.
+    pub(crate) fn refers_to(&self, name: &str) -> bool {
+        self.tests.iter().any(|test| test.refers_to(name))
+            || self.cost_formulas().any(|formula| formula.refers_to(name))
     }
 
     /// The expressions that a run's costs are compared with.

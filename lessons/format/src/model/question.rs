@@ -144,6 +144,26 @@ pub enum Asked {
     },
 }
 
+/// A question that is answered by a kernel, as far as it is known here.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum AskedKernel<'a> {
+    Whole(&'a KernelTask),
+    /// The answer and other tests are kept elsewhere.
+    Withheld {
+        samples: &'a [KernelTest],
+        tolerance: Tolerance,
+    },
+}
+
+impl<'a> AskedKernel<'a> {
+    pub(crate) fn tests(self) -> &'a [KernelTest] {
+        match self {
+            Self::Whole(task) => &task.tests,
+            Self::Withheld { samples, .. } => samples,
+        }
+    }
+}
+
 /// Two texts that belong together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
@@ -240,6 +260,25 @@ impl QuestionKind {
             Self::Expression { .. } | Self::Withheld(Asked::Expression) => QuestionType::Expression,
             Self::Text { .. } | Self::Withheld(Asked::Text) => QuestionType::Text,
             Self::Kernel(_) | Self::Withheld(Asked::Kernel { .. }) => QuestionType::Kernel,
+        }
+    }
+
+    /// What is known of the kernel that is asked for; none for other types.
+    pub(crate) fn kernel(&self) -> Option<AskedKernel<'_>> {
+        match self {
+            Self::Kernel(task) => Some(AskedKernel::Whole(task)),
+            Self::Withheld(Asked::Kernel { samples, tolerance, .. }) => {
+                Some(AskedKernel::Withheld { samples, tolerance: *tolerance })
+            }
+            Self::Numeric { .. }
+            | Self::Choice { .. }
+            | Self::Multiple { .. }
+            | Self::Match { .. }
+            | Self::Order { .. }
+            | Self::List { .. }
+            | Self::Expression { .. }
+            | Self::Text { .. }
+            | Self::Withheld(_) => None,
         }
     }
 

@@ -73,15 +73,24 @@ impl Variants {
         draws
     }
 
-    /// The printed numbers, the smallest and the largest.
-    pub(crate) fn ends(&self) -> Vec<Vec<f64>> {
+    /// The printed numbers, the smallest, the largest, and draws in which each value of each name occurs.
+    pub(crate) fn covering(&self) -> Vec<Vec<f64>> {
         let end = |pick: fn(f64, f64) -> f64| {
             let values = self.names.iter().map(|varied| varied.values.iter().copied());
             values.map(|values| values.reduce(pick).unwrap_or_default()).collect()
         };
-        let mut ends = vec![self.combination(0), end(f64::min), end(f64::max)];
-        ends.dedup();
-        ends
+        let most = self.names.iter().map(|varied| varied.values.len()).max().unwrap_or(0);
+        let each = |at: usize| {
+            self.names.iter().map(|varied| varied.values[at % varied.values.len()]).collect()
+        };
+        let mut draws: Vec<Vec<f64>> = Vec::new();
+        for drawn in [each(0), end(f64::min), end(f64::max)].into_iter().chain((1..most).map(each))
+        {
+            if !draws.contains(&drawn) {
+                draws.push(drawn);
+            }
+        }
+        draws
     }
 
     /// One of all combinations; the first name changes first.

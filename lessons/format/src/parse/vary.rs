@@ -4,7 +4,7 @@ use mlsys_expr::{Dialect, Node};
 use mlsys_lab::value::Value;
 
 use crate::diagnostic::{Code, Place, shortened};
-use crate::model::{Asked, Drawn, KernelTest, Question, QuestionKind, Variants, Varied};
+use crate::model::{Asked, AskedKernel, Drawn, Question, QuestionType, Variants, Varied};
 use crate::parse::fields::Fields;
 
 /// Names that mean something else in the expressions of a test.
@@ -73,16 +73,25 @@ pub(super) fn printed(
     }
     let place = written.place;
     check_texts(&names, &mut written, place, fields);
-    let asks = matches!(written.kind.asked(), Asked::Expression | Asked::Kernel { .. });
-    for varied in names.iter().filter(|_| !asks) {
-        if !shows(&mut written, &varied.name.value) {
-            let name = &varied.name.value;
-            let message = format!("`{name}` is drawn, and what is asked does not show it");
-            let help = format!("write {{{name}}} where the prompt has the number");
-            fields.error(Code::BadValue, varied.name.place, message, help);
+    for Varied { name, .. } in &names {
+        let (is_used, help) = match (written.kind.ty(), written.kind.kernel()) {
+            // Hidden tests may use it.
+            (QuestionType::Expression, _) | (_, Some(AskedKernel::Withheld { .. })) => continue,
+            (_, Some(AskedKernel::Whole(task))) => {
+                let help = format!("write \"{}\" for a number in the `set` of a test", name.value);
+                (task.refers_to(&name.value) || shows(&written, &name.value), help)
+            }
+            (_, None) => {
+                let help = format!("write {{{}}} where the prompt has the number", name.value);
+                (shows(&written, &name.value), help)
+            }
+        };
+        if !is_used {
+            let message = format!("`{}` is drawn, and what is asked does not show it", name.value);
+            fields.error(Code::BadValue, name.place, message, help);
         }
     }
-    for test in tests(&written.kind) {
+    for test in written.kind.kernel().map_or(&[][..], AskedKernel::tests) {
         let own = test
             .vary
             .iter()
@@ -96,24 +105,8 @@ pub(super) fn printed(
     Variants::printed(names, written)
 }
 
-fn tests(kind: &QuestionKind) -> &[KernelTest] {
-    match kind {
-        QuestionKind::Kernel(task) => &task.tests,
-        QuestionKind::Withheld(Asked::Kernel { samples, .. }) => samples,
-        QuestionKind::Numeric { .. }
-        | QuestionKind::Choice { .. }
-        | QuestionKind::Multiple { .. }
-        | QuestionKind::Match { .. }
-        | QuestionKind::Order { .. }
-        | QuestionKind::List { .. }
-        | QuestionKind::Expression { .. }
-        | QuestionKind::Text { .. }
-        | QuestionKind::Withheld(_) => &[],
-    }
-}
-
 /// Whether a name stands between braces in the prompt or in one of the choices.
-fn shows(written: &mut Question, name: &str) -> bool {
+fn shows(written: &Question, name: &str) -> bool {
     let choices = written.kind.asked();
     let texts: Vec<&String> = match &choices {
         Asked::Choice { choices } | Asked::Multiple { choices } | Asked::Order { choices } => {

@@ -2,8 +2,8 @@
 
 use mlsys_lab::Registry;
 use mlsys_lesson::{
-    Answer, CaseResult, Grade, Lesson, LessonEnv, Parsed, Question, Verdict, read, self_test,
-    skeleton, withheld,
+    Answer, CaseResult, CourseId, Grade, Key, Lesson, LessonEnv, Parsed, Question, Sheet, Verdict,
+    read, self_test, skeleton, variants, withheld,
 };
 
 use crate::support::{cases, with_body};
@@ -210,4 +210,51 @@ fn each_test_has_its_result_and_cost() {
 
     let (verdict, cases) = tried("B[0] = C[0];");
     assert_eq!((verdict, cases), (Verdict::Malformed, Vec::new()));
+}
+
+/// The question with numbers of the learner's own in its first test, and another test without them.
+fn varied() -> String {
+    let own = REVERSE.replacen(
+        "[[test]]\nname = \"two blocks of four\"\nset = { block_dim = [4], grid_dim = [2], arguments = { A = { buffer = 8, fill = \"index\" }, B = { buffer = 8 }, n = 8 } }",
+        "[[test]]\nname = \"two blocks of four\"\nset = { block_dim = [\"wide\"], grid_dim = [\"ceil(size / wide)\"], arguments = { A = { buffer = \"size\", fill = \"index\" }, B = { buffer = \"size\" }, n = \"size\" } }",
+        1,
+    );
+    assert_ne!(own, REVERSE);
+    own.replacen("prompt =", "vary = { size = [8, 11, 13], wide = [4, 8] }\nprompt =", 1)
+}
+
+#[test]
+fn the_draws_of_tests_are_checked() {
+    let told = |body: &str| {
+        let found = variants(&lesson(body), &labs());
+        found.into_iter().map(|diagnostic| diagnostic.message).collect::<Vec<_>>().join("\n")
+    };
+    // Neither the smallest nor the largest number.
+    let fixed =
+        varied().replacen("if (i < n) B[n - 1 - i]", "if (i < n && n != 11) B[n - 1 - i]", 1);
+    assert!(told(&fixed).starts_with("with size = 11, "), "{}", told(&fixed));
+    let unused = varied().replace("wide = [4, 8]", "wide = [4, 8], other = [1, 2]");
+    let parsed = parsed(&unused);
+    let told: Vec<_> = parsed.diagnostics.iter().map(|d| d.message.as_str()).collect();
+    assert_eq!(told, ["`other` is drawn, and what is asked does not show it"]);
+}
+
+#[test]
+fn a_withheld_kernel_question_has_the_learner_s_numbers_in_its_samples() {
+    let whole = lesson(&varied().replacen("expect = {", "sample = true\nexpect = {", 1));
+    let pack = withheld(&whole);
+    let given = read("t.md", pack.as_bytes(), &labs()).lesson.unwrap();
+    let ann = Sheet { salt: "s".to_owned(), learner: "ann".parse().unwrap() };
+    let samples = given.drawn(&ann).questions().next().unwrap().clone();
+    let drawn = whole.drawn(&ann).questions().next().unwrap().variants.clone().unwrap().drawn;
+    let (_, cases) =
+        samples.try_kernel(&kernel("B[0] = 0.0f;"), &LessonEnv::unrun(&given), &labs()).unwrap();
+    let label = format!("size = {}, wide = {}: ", drawn[0], drawn[1]);
+    assert!(
+        matches!(&cases[0].result, CaseResult::Failed(how) if how.starts_with(&label)),
+        "{cases:?}"
+    );
+    let key = Key::new(CourseId::built_in(), [&whole]);
+    let complete = read("t.md", key.complete(&given).unwrap().as_bytes(), &labs()).lesson.unwrap();
+    assert_eq!(complete.questions().next(), whole.questions().next());
 }

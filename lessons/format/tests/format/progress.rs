@@ -49,7 +49,7 @@ fn log() -> String {
 #[test]
 fn a_log_replays_to_what_was_done() {
     let replay = Progress::replay(log().as_bytes());
-    assert_eq!((replay.torn, replay.needs_newline, replay.skipped), (false, false, 0));
+    assert_eq!((replay.torn, replay.skipped), (false, 0));
     let progress = replay.progress.lesson(&id()).unwrap();
     assert!(progress.completed);
     assert_eq!(progress.predictions["p1"], Answer::One("0.6".into()), "a locked prediction stays");
@@ -84,11 +84,10 @@ fn a_log_torn_at_any_byte_loses_at_most_its_last_event() {
         assert_eq!(replay.progress, expected, "cut at {cut}");
         assert_eq!(replay.skipped, 0);
         let inside = cut > 0 && log.as_bytes()[cut - 1] != b'\n';
-        assert_eq!(replay.needs_newline, inside);
         assert_eq!(replay.torn, inside && kept == whole_lines);
         // A newline before the next event loses only the torn one.
         let mut repaired = log.as_bytes()[..cut].to_vec();
-        if replay.needs_newline {
+        if inside {
             repaired.push(b'\n');
         }
         repaired.extend_from_slice(log.lines().last().unwrap().as_bytes());

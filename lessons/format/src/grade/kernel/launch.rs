@@ -59,8 +59,10 @@ pub(crate) fn launches(
     (0..test.launches())
         .map(|index| {
             let varied = combination(&test.vary, index);
+            // Numbers that the question draws for other tests would be taken for this one's.
+            let own = varied.iter().filter(|(name, _)| test.refers_to(name));
             let label: Vec<String> =
-                varied.iter().map(|(name, value)| format!("{name} = {}", number(*value))).collect();
+                own.map(|(name, value)| format!("{name} = {}", number(*value))).collect();
             let names = varied.into_iter().map(|(name, value)| (name.to_owned(), value));
             let names = Numbers(names.collect());
             let mut set = Vec::new();
