@@ -23,18 +23,29 @@ pub struct Canvas {
     /// The cells of the terminal; of a vector graphic, what occupies its grid.
     pub(crate) cells: Buffer,
     vector: Option<Vector>,
+    /// Texts that were written over other texts, where that is looked for.
+    overwritten: Option<Vec<String>>,
 }
 
 impl Canvas {
     pub fn over<T>(buf: &mut Buffer, draw: impl FnOnce(&mut Self) -> T) -> T {
-        let mut canvas = Self { cells: std::mem::take(buf), vector: None };
+        let mut canvas = Self { cells: std::mem::take(buf), vector: None, overwritten: None };
         let result = draw(&mut canvas);
         *buf = canvas.cells;
         result
     }
 
     pub(crate) fn vector((columns, rows): (u16, u16), vector: Vector) -> Self {
-        Self { cells: Buffer::empty(Rect::new(0, 0, columns, rows)), vector: Some(vector) }
+        let cells = Buffer::empty(Rect::new(0, 0, columns, rows));
+        Self { cells, vector: Some(vector), overwritten: None }
+    }
+
+    /// The texts that are written over one another: a mistake of the layout, which no ellipsis shows.
+    pub(crate) fn overwritten(area: Rect, draw: impl FnOnce(&mut Self)) -> Vec<String> {
+        let cells = Buffer::empty(area);
+        let mut canvas = Self { cells, vector: None, overwritten: Some(Vec::new()) };
+        draw(&mut canvas);
+        canvas.overwritten.unwrap_or_default()
     }
 
     pub(crate) fn into_elements(self) -> String {

@@ -164,6 +164,11 @@ fn draw(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Look) {
     }
 }
 
+/// The texts of a panel that it writes over one another in an area.
+pub fn overwritten(area: Rect, scene: &Scene<'_>, look: &Look) -> Vec<String> {
+    Canvas::overwritten(area, |canvas| draw(area, canvas, scene, look))
+}
+
 /// The step at a column of a panel, if it is a chart and the column is among its curves.
 pub fn step_at(area: Rect, column: u16, scene: &Scene<'_>, look: &Look) -> Option<u64> {
     let is_chart = scene.panel.draw == Draw::Line;

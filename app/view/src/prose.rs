@@ -324,7 +324,7 @@ impl Table {
         }
     }
 
-    /// The table as lines, its head above a rule.
+    /// The table as lines, its head above a rule; a head without a word is left out.
     fn lines(&self, width: usize, styles: Styles, rule: &str) -> Vec<Line<'static>> {
         let before = |column: usize, spaces: usize| match self.alignments.get(column) {
             Some(Alignment::Right) => spaces,
@@ -336,8 +336,9 @@ impl Table {
         let rule = Line::styled(rule.repeat(total), styles.dim);
         let Some((head, rows)) = rows.split_first() else { return vec![rule] };
         let styled = |line: &String, style: Style| Line::styled(line.clone(), style);
-        let head = head.iter().map(|line| styled(line, styles.heading));
-        head.chain([rule])
+        let is_named = head.iter().any(|line| !line.trim().is_empty());
+        let head = head.iter().map(|line| styled(line, styles.heading)).chain([rule]);
+        head.filter(|_| is_named)
             .chain(rows.iter().flatten().map(|line| styled(line, styles.text)))
             .collect()
     }

@@ -75,7 +75,15 @@ impl<'a> Pen<'a> {
             return x;
         }
         let cut = cut(text, room, self.glyphs.ellipsis);
-        let Canvas { cells, vector } = self.canvas;
+        let Canvas { cells, vector, overwritten } = self.canvas;
+        if let Some(overwritten) = overwritten {
+            let end = x.saturating_add(width(&cut));
+            let under: String =
+                (x..end).filter_map(|x| Some(cells.cell((x, y))?.symbol())).collect();
+            if under.contains(char::is_alphanumeric) && under != *cut {
+                overwritten.push(format!("`{cut}` over `{under}`"));
+            }
+        }
         if let Some(vector) = vector {
             let over = x..x.saturating_add(width(&cut));
             let crosses = over.filter_map(|x| cells.cell((x, y))).any(|cell| cell.symbol() != " ");

@@ -62,14 +62,37 @@ pub(super) fn rows(items: &[Item], width: u16, most: u16) -> u16 {
 
 /// An area above the items, and theirs; a picture of few rows goes without.
 pub(super) fn below(area: Rect, items: &[Item]) -> [Rect; 2] {
-    let rows = if area.height >= 8 { rows(items, area.width, area.height / 5) } else { 0 };
+    let rows = if area.height >= 8 { rows(items, area.width, (area.height / 5).max(2)) } else { 0 };
     split(area, rows)
 }
 
-/// Draws the items; those that do not fit are counted at the end.
+/// The columns of a row of items.
+fn taken(row: &[&Item]) -> u16 {
+    let add = |sum: u16, item: &&Item| sum.saturating_add(item.width()).saturating_add(GAP);
+    row.iter().fold(0, add).saturating_sub(GAP)
+}
+
+/// Draws the items; those that do not fit are counted at the end, where no item is.
 pub(super) fn draw(area: Rect, canvas: &mut Canvas, items: &[Item], look: &Look) {
-    let rows = arrange(items, area.width, area.height);
-    let shown: usize = rows.iter().map(Vec::len).sum();
+    let mut rows = arrange(items, area.width, area.height);
+    let left_out = |rows: &[Vec<&Item>]| items.len() - rows.iter().map(Vec::len).sum::<usize>();
+    let mut more = format!(" +{} more", left_out(&rows));
+    while left_out(&rows) > 0 && rows.len() == usize::from(area.height) {
+        let Some(last) = rows.last_mut() else { break };
+        if taken(last).saturating_add(pen::width(&more)) <= area.width {
+            break;
+        }
+        if area.height == 1 && last.len() == 1 {
+            more = format!(" +{}", left_out(&rows));
+            break;
+        }
+        last.pop();
+        if last.is_empty() {
+            // Its row holds the count.
+            rows.pop();
+        }
+        more = format!(" +{} more", left_out(&rows));
+    }
     let mut pen = Pen::new(area, canvas, &look.glyphs);
     for (y, row) in (area.y..).zip(&rows) {
         let mut x = area.x;
@@ -80,8 +103,7 @@ pub(super) fn draw(area: Rect, canvas: &mut Canvas, items: &[Item], look: &Look)
             x = pen.text(x, y, &item.text, item.text_style).saturating_add(GAP);
         }
     }
-    if shown < items.len() && !rows.is_empty() {
-        let more = format!(" +{} more", items.len() - shown);
+    if left_out(&rows) > 0 && !rows.is_empty() {
         pen.ending(area.right(), area.bottom() - 1, &more, look.theme.dim);
     }
 }

@@ -9,6 +9,7 @@ use ratatui::layout::Rect;
 use crate::axis::Axis;
 use crate::canvas::{Canvas, Pen};
 use crate::panel::line::chart::Chart;
+pub(super) use crate::panel::line::curves::letter;
 use crate::panel::line::curves::{Curve, Curves, Kind};
 pub use crate::panel::line::curves::{Reading, extent, reading, step_after, step_before};
 use crate::panel::plane::{SMALLEST, split};

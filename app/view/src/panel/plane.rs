@@ -16,6 +16,7 @@ pub(super) fn split(area: Rect, below: u16) -> [Rect; 2] {
     [Rect { height, ..area }, Rect { y: area.y + height, height: below, ..area }]
 }
 
+#[derive(Clone)]
 pub(super) struct Side<'a> {
     /// The range and how it divides.
     pub(super) axis: Axis,

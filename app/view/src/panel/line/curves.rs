@@ -334,7 +334,7 @@ pub fn reading(series: &Series, step: u64) -> Reading {
 }
 
 /// The name of a curve in the legend, in the chart and at its right edge.
-pub(super) fn letter(place: usize) -> &'static str {
+pub(in crate::panel) fn letter(place: usize) -> &'static str {
     const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
     let at = place % LETTERS.len();
     &LETTERS[at..=at]

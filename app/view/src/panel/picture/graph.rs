@@ -62,7 +62,11 @@ pub(crate) fn draw(area: Rect, canvas: &mut Canvas, graph: &Graph, sight: &Graph
         true => WalkPosition { focus: None, link: None },
         false => at(graph, sight, &drawing),
     };
-    let window = window(body, &drawing, at.focus);
+    // The row above a part of a graph says which part it is.
+    let whole = drawing.fits(body) && drawing.visible.left_out == (0, 0);
+    let part = if whole { 0 } else { 1.min(body.height) };
+    let within = Rect { y: body.y + part, height: body.height - part, ..body };
+    let window = window(within, &drawing, at.focus);
     lines::draw(&window, canvas, graph, sight, &drawing, at, look);
     boxes::draw(&window, canvas, graph, &drawing, at, look);
     if let Some(said) = beyond(&drawing, &window) {
@@ -129,9 +133,7 @@ fn beyond(drawing: &Drawing, window: &Window) -> Option<String> {
         return Some(format!(" boxes {} to {} of {all} ", before + 1, before + visible));
     }
     let (width, height) = (drawing.layout.width, drawing.layout.height);
-    let whole =
-        width <= usize::from(window.area.width) && height <= usize::from(window.area.height);
-    (!whole).then(|| {
+    (!drawing.fits(window.area)).then(|| {
         let right = usize::from(window.area.width).saturating_add_signed(window.left);
         let bottom = usize::from(window.area.height).saturating_add_signed(window.top);
         let percent = |part: usize, all: usize| (part.min(all) * 100).div_ceil(all.max(1));
@@ -275,6 +277,11 @@ pub struct Drawing {
 const SMALL: usize = 60;
 
 impl Drawing {
+    fn fits(&self, area: Rect) -> bool {
+        self.layout.width <= usize::from(area.width)
+            && self.layout.height <= usize::from(area.height)
+    }
+
     /// The graph in the largest form that fits, else in one that scrolls well; a requested form is kept.
     pub fn fitting(graph: &Graph, sight: &GraphView, (width, height): (usize, usize)) -> Self {
         let visible = VisibleGraph::new(graph, sight);

@@ -113,18 +113,28 @@ fn part(pixels: usize, cell: usize, cells: usize) -> std::ops::Range<usize> {
 
 /// The label below an image, with a mark and a word if the image was mistaken.
 fn label(canvas: &mut Canvas, tile: Rect, image: &Image, marked: Option<Style>, look: &Look) {
-    let (theme, glyphs) = (&look.theme, &look.glyphs);
-    let (text, style) = match image.verdict {
-        Verdict::Unjudged => (image.label.clone(), theme.dim),
-        Verdict::Right => (format!("{} {}", glyphs.right, image.label), theme.good),
+    let theme = &look.theme;
+    let text = label_text(image, tile.width, look);
+    let style = match image.verdict {
+        Verdict::Unjudged => theme.dim,
+        Verdict::Right => theme.good,
+        Verdict::Wrong => theme.bad,
+    };
+    let y = tile.bottom().saturating_sub(1);
+    Pen::new(tile, canvas, &look.glyphs).text(tile.x, y, &text, marked.unwrap_or(style));
+}
+
+fn label_text(image: &Image, room: u16, look: &Look) -> String {
+    let glyphs = &look.glyphs;
+    match image.verdict {
+        Verdict::Unjudged => image.label.clone(),
+        Verdict::Right => format!("{} {}", glyphs.right, image.label),
         Verdict::Wrong => {
             let text = format!("{} {}", glyphs.wrong, image.label);
             let worded = format!("{text} wrong");
-            (if pen::width(&worded) <= tile.width { worded } else { text }, theme.bad)
+            if pen::width(&worded) <= room { worded } else { text }
         }
-    };
-    let y = tile.bottom().saturating_sub(1);
-    Pen::new(tile, canvas, glyphs).text(tile.x, y, &text, marked.unwrap_or(style));
+    }
 }
 
 fn verdict_word(verdict: Verdict) -> &'static str {
@@ -146,7 +156,24 @@ impl Picture for Images {
         let (width, height) = size(area, self);
         let in_row = in_row(area, width, self).max(1);
         let in_column = (area.height / (height + 1)).max(1);
-        let places = usize::from(in_row) * usize::from(in_column);
+        let mut places = usize::from(in_row) * usize::from(in_column);
+        let mut more = String::new();
+        if self.images.len() > places {
+            let left_out = |places: usize| self.images.len() - places;
+            let start = area.x + (in_row - 1) * (width + GAP);
+            let labels =
+                self.images.iter().map(|image| pen::width(&label_text(image, width, look)));
+            let room = area.right().saturating_sub(start).saturating_sub(labels.max().unwrap_or(0));
+            more = format!(" +{} more", left_out(places));
+            if pen::width(&more) > room {
+                // The count takes the place of the last image, whose label would be in the way; of the only one it is short.
+                more = match places {
+                    1 => format!(" +{}", left_out(places)),
+                    _ => format!(" +{} more", left_out(places - 1)),
+                };
+                places = (places - 1).max(1);
+            }
+        }
         // Whole rows are skipped, so that the images stay in their columns.
         let over = marked.map_or(0, |marked| (marked + 1).saturating_sub(places));
         let first = over.div_ceil(usize::from(in_row)) * usize::from(in_row);
@@ -169,9 +196,7 @@ impl Picture for Images {
                 look,
             );
         }
-        let left_out = self.images.len().saturating_sub(places);
-        if left_out > 0 {
-            let more = format!(" +{left_out} more");
+        if !more.is_empty() {
             let y = (area.y + in_column * (height + 1)).min(area.bottom()) - 1;
             Pen::new(area, canvas, &look.glyphs).ending(area.right(), y, &more, look.theme.dim);
         }

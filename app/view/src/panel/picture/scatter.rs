@@ -4,6 +4,7 @@ mod names;
 
 use mlsys_lab::frame::{Better, Dimension, Scatter, ScatterPoint};
 use mlsys_lab::schema::Scale;
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
@@ -13,6 +14,8 @@ use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
 use crate::panel::axis::Axis;
 use crate::panel::legend::{self, Item};
+use crate::panel::line::letter;
+use crate::panel::picture::scatter::names::LineName;
 use crate::panel::picture::{At, Picture, READ_ROWS};
 use crate::panel::plane::{Plane, SMALLEST, Side};
 use crate::panel::view::{AxisRange, FrameView, Mark, Way};
@@ -118,17 +121,21 @@ fn marks(
     }
 }
 
-fn items(scatter: &Scatter, room: u16, look: &Look) -> Vec<Item> {
+/// What the legend explains: groups, the lines that are not named next to themselves, and the front.
+fn items(scatter: &Scatter, names: &[LineName], room: u16, look: &Look) -> Vec<Item> {
     let theme = &look.theme;
     let group = |(place, name): (usize, &String)| {
         let glyph = look.glyphs.class(place.min(255) as u8);
         Item::new(glyph, theme.curve(place), name, theme.text)
     };
     let mut items: Vec<Item> = scatter.series.iter().enumerate().map(group).collect();
-    let lines = scatter.lines.iter().enumerate();
-    for (place, line) in lines.filter(|(_, line)| scatter.joined(line).is_none()) {
-        let style = line_style(scatter, place, look);
-        items.push(Item::new(look.glyphs.faint_point, style, &line.name, theme.text));
+    for (place, (line, name)) in scatter.lines.iter().zip(names).enumerate() {
+        let mark = match name {
+            LineName::Told => continue,
+            LineName::Letter => letter(place),
+            LineName::Missing => look.glyphs.faint_point,
+        };
+        items.push(Item::new(mark, line_style(scatter, place, look), &line.name, theme.text));
     }
     if let Some(meaning) = meaning(scatter) {
         let long = pen::width(&meaning).saturating_add(pen::width(look.glyphs.front) + 1) > room;
@@ -200,15 +207,28 @@ impl Picture for Scatter {
             Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, &text, look.theme.text);
             return;
         }
-        let items = items(self, area.width, look);
-        let [upper, below] = legend::below(area, &items);
-        let plane = Plane::new(upper, x, y, look);
-        plane.draw(canvas, look);
-        join(&plane, canvas, self, &front, look);
         let order = order(self, &front, chosen);
-        marks(&plane, canvas, self, &front, &order, chosen, look);
-        names::of_points(&plane, canvas, self, &order, look);
-        names::of_lines(&plane, canvas, self, look);
+        let draw = |canvas: &mut Canvas, upper: Rect, names: &[LineName]| {
+            let plane = Plane::new(upper, x.clone(), y.clone(), look);
+            plane.draw(canvas, look);
+            join(&plane, canvas, self, &front, look);
+            marks(&plane, canvas, self, &front, &order, chosen, look);
+            names::of_points(&plane, canvas, self, &order, look);
+            names::of_lines(&plane, canvas, self, names, look)
+        };
+        // The legend takes rows from the field, and fewer rows can leave more lines to the legend.
+        let mut names = vec![LineName::Told; self.lines.len()];
+        let (items, [upper, below]) = loop {
+            let items = items(self, &names, area.width, look);
+            let places = legend::below(area, &items);
+            let mut trial = Buffer::empty(canvas.cells.area);
+            let drawn = Canvas::over(&mut trial, |trial| draw(trial, places[0], &names));
+            if drawn == names {
+                break (items, places);
+            }
+            names = drawn;
+        };
+        draw(canvas, upper, &names);
         legend::draw(below, canvas, &items, look);
     }
 

@@ -3,7 +3,7 @@
 mod bars;
 mod total;
 
-use mlsys_lab::frame::{Span, Timeline, Total};
+use mlsys_lab::frame::{Milestone, Span, Timeline, Total};
 use mlsys_lab::value::number;
 use ratatui::layout::Rect;
 
@@ -153,6 +153,18 @@ fn draw_milestones(
     }
 }
 
+/// The nearest marked place on each side of the stretch in sight, for the legend.
+fn out_of_sight(timeline: &Timeline, low: f64, high: f64, look: &Look) -> Vec<Item> {
+    let marks = || timeline.marks.iter().filter(|mark| mark.at.is_finite());
+    let before = marks().filter(|mark| mark.at < low).max_by(|a, b| a.at.total_cmp(&b.at));
+    let behind = marks().filter(|mark| mark.at > high).min_by(|a, b| a.at.total_cmp(&b.at));
+    let item = |mark: &Milestone| {
+        let text = format!("{} at {}", mark.label, place(mark.at, &timeline.unit));
+        Item::new(look.glyphs.change, look.theme.warn, text, look.theme.text)
+    };
+    before.into_iter().chain(behind).map(item).collect()
+}
+
 fn draw_names(
     parts: &Parts,
     canvas: &mut Canvas,
@@ -193,7 +205,8 @@ impl Picture for Timeline {
             canvas.say(area, "nothing happens", look);
             return;
         };
-        let items = classes(self, tint, look);
+        let mut items = classes(self, tint, look);
+        items.extend(out_of_sight(self, low, high, look));
         let parts = parts(area, self, &items);
         let axis = Axis::exactly(low, high);
         let first = first_lane(self, marked, parts.lanes.height / parts.pitch);

@@ -198,7 +198,8 @@ fn across(machine: &Machine, buffers: &[Buffer], here: Thread, columns: usize) -
     };
     // A glyph, the value, an arrow with a lane, a gap.
     let cell = buffers.iter().map(longest).max().unwrap_or(1) + 5;
-    let label = buffers.iter().map(|buffer| buffer.name.len() + 6).max().unwrap_or(0);
+    let label = buffers.iter().map(|buffer| buffer.label(buffer.elements.saturating_sub(1)).len());
+    let label = label.max().unwrap_or(0);
     let room = columns.saturating_sub(label + 2);
     [32, 16, 8, 4].into_iter().find(|count| count * cell + count / 8 <= room).unwrap_or(8)
 }

@@ -1,9 +1,13 @@
 //! Names next to points and along lines, wherever they touch nothing.
 
+use std::collections::HashSet;
+
 use mlsys_lab::frame::{Dimension, Scatter, ScatterLine, ScatterPoint};
+use ratatui::layout::Rect;
 
 use super::{cell, line_style};
 use crate::canvas::{self as pen, Canvas, Pen};
+use crate::panel::line::letter;
 use crate::panel::plane::Plane;
 use crate::quantity::{quantity, unit};
 use crate::theme::Look;
@@ -45,13 +49,26 @@ pub(super) fn of_points(
         }
         let name = name(scatter, point, look);
         let wide = pen::width(&name);
-        let free = |from: u16| {
+        let free = |(from, y): (u16, u16)| {
             from >= plot.x
                 && from.saturating_add(wide) <= plot.right()
+                && (plot.y..plot.bottom()).contains(&y)
                 && (from..from + wide).all(|x| is_free(canvas.cells[(x, y)].symbol()))
         };
-        let sides = [x.saturating_add(3), x.saturating_sub(wide.saturating_add(1))];
-        if let Some(start) = sides.into_iter().find(|from| free(*from)) {
+        // A name above or below needs a gap to its neighbours, so that it is not read as theirs.
+        let apart = |(from, y): (u16, u16)| {
+            let blank = |x: u16| {
+                !(plot.x..plot.right()).contains(&x) || canvas.cells[(x, y)].symbol() == " "
+            };
+            free((from, y)) && (from.saturating_sub(1)..=from + wide).all(blank)
+        };
+        let sides = [(x.saturating_add(3), y), (x.saturating_sub(wide.saturating_add(1)), y)];
+        let (above, middle) = (y.wrapping_sub(1), x.saturating_sub(wide / 2));
+        let over = [above, y + 1]
+            .into_iter()
+            .flat_map(|row| [middle, x, (x + 1).saturating_sub(wide)].map(|from| (from, row)));
+        let next_to = sides.into_iter().find(|place| free(*place));
+        if let Some((start, y)) = next_to.or_else(|| over.into_iter().find(|place| apart(*place))) {
             Pen::new(plot, canvas, &look.glyphs).text(start, y, &name, look.theme.text);
         }
     }
@@ -62,43 +79,105 @@ fn is_free(symbol: &str) -> bool {
     symbol == " " || symbol.chars().all(|c| ('\u{2800}'..='\u{28ff}').contains(&c))
 }
 
-/// Writes the name of each line above or below it, as far to the right as it touches nothing: lines are then told apart
-/// without their colours.
-pub(super) fn of_lines(plane: &Plane<'_>, canvas: &mut Canvas, scatter: &Scatter, look: &Look) {
-    let plot = plane.plot;
-    for (index, line) in scatter.lines.iter().enumerate() {
-        let is_point = scatter.points.iter().any(|point| point.label == line.name);
-        if line.name.is_empty() || is_point || scatter.joined(line).is_some() {
-            continue;
-        }
-        let wide = pen::width(&line.name);
-        let is_free = |canvas: &Canvas, start: u16, y: u16| {
-            let inside = start > plot.x && start.saturating_add(wide) <= plot.right();
-            let blank = |x: u16| x >= plot.right() || canvas.cells[(x, y)].symbol() == " ";
-            inside && (plot.y..plot.bottom()).contains(&y) && (start - 1..=start + wide).all(blank)
-        };
-        let places = places(plane, scatter, line);
-        let around = places.iter().flat_map(|(x, y)| {
-            let start = (x + 1).saturating_sub(wide);
-            [y.wrapping_sub(1), y + 1].map(|row| (start, row))
-        });
-        if let Some((x, y)) = around.into_iter().find(|(x, y)| is_free(canvas, *x, *y)) {
-            let style = line_style(scatter, index, look);
-            Pen::new(plot, canvas, &look.glyphs).text(x, y, &line.name, style);
-        }
-    }
+/// How a line can be told apart without its colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum LineName {
+    /// Its name is next to it, or at a point, or in the legend of the group that it joins.
+    Told,
+    /// A letter is next to it, which the legend explains.
+    Letter,
+    /// There was room for neither.
+    Missing,
 }
 
-/// The cells that a line goes through, one a column, from the right.
+/// Writes the name of each line next to it, where it touches nothing and as far as possible from all other lines; of these
+/// places the one most to the right. A letter takes its place where the name does not fit, or where the legend has it.
+pub(super) fn of_lines(
+    plane: &Plane<'_>,
+    canvas: &mut Canvas,
+    scatter: &Scatter,
+    in_legend: &[LineName],
+    look: &Look,
+) -> Vec<LineName> {
+    let lines = scatter.lines.iter().zip(in_legend).enumerate();
+    let named = lines.map(|(index, (line, in_legend))| {
+        let is_point = scatter.points.iter().any(|point| point.label == line.name);
+        if line.name.is_empty() || is_point || scatter.joined(line).is_some() {
+            return LineName::Told;
+        }
+        let way = places(plane, scatter, line);
+        let style = line_style(scatter, index, look);
+        let texts = [(line.name.as_str(), LineName::Told), (letter(index), LineName::Letter)];
+        for (text, name) in texts.into_iter().filter(|(_, name)| name >= in_legend) {
+            if let Some((x, y)) = best(plane.plot, canvas, &way, pen::width(text)) {
+                Pen::new(plane.plot, canvas, &look.glyphs).text(x, y, text, style);
+                return name;
+            }
+        }
+        LineName::Missing
+    });
+    named.collect()
+}
+
+/// Where a text of this width lies next to a line: the free place with the least of other things around it.
+fn best(plot: Rect, canvas: &Canvas, way: &[(u16, u16)], wide: u16) -> Option<(u16, u16)> {
+    let is_free = |(start, y): (u16, u16)| {
+        let inside = start > plot.x && start.saturating_add(wide) <= plot.right();
+        let blank = |x: u16| x >= plot.right() || canvas.cells[(x, y)].symbol() == " ";
+        inside && (plot.y..plot.bottom()).contains(&y) && (start - 1..=start + wide).all(blank)
+    };
+    let around = way.iter().flat_map(|&(x, y)| {
+        let (ending, above) = ((x + 1).saturating_sub(wide), y.wrapping_sub(1));
+        let next_to = [(x + 2, y), ((x.saturating_sub(1)).saturating_sub(wide), y)];
+        let over = [(ending, above), (ending, y + 1), (x, above), (x, y + 1)];
+        over.into_iter().chain(next_to)
+    });
+    let own: HashSet<(u16, u16)> = way.iter().copied().collect();
+    let mut best: Option<(usize, (u16, u16))> = None;
+    for place in around.filter(|place| is_free(*place)) {
+        let crowd = crowd(plot, canvas, &own, place, wide);
+        if best.is_none_or(|(least, _)| crowd < least) {
+            best = Some((crowd, place));
+        }
+        if crowd == 0 {
+            break;
+        }
+    }
+    best.map(|(_, place)| place)
+}
+
+/// The cells around a text that something other than the line itself is in.
+fn crowd(
+    plot: Rect,
+    canvas: &Canvas,
+    own: &HashSet<(u16, u16)>,
+    (start, y): (u16, u16),
+    wide: u16,
+) -> usize {
+    let around = Rect::new(start.saturating_sub(2), y.saturating_sub(1), wide + 4, 3);
+    let is_own = |x: u16, y: u16| {
+        (x.saturating_sub(1)..=x + 1)
+            .any(|x| (y.saturating_sub(1)..=y + 1).any(|y| own.contains(&(x, y))))
+    };
+    let taken =
+        around.intersection(plot).positions().filter(|at| canvas.cells[*at].symbol() != " ");
+    taken.filter(|at| !is_own(at.x, at.y)).count()
+}
+
+/// The cells that a line goes through, from the right; of a steep line all rows of a column.
 fn places(plane: &Plane<'_>, scatter: &Scatter, line: &ScatterLine) -> Vec<(u16, u16)> {
     let cells = line.points.iter().filter_map(|place| plane.cell(super::shown(scatter, *place)));
     let mut cells: Vec<(u16, u16)> = cells.collect();
     cells.sort_unstable();
     let between = cells.windows(2).rev().flat_map(|pair| {
-        let [(left, from), (right, to)] = [pair[0], pair[1]];
-        let slope = (f64::from(to) - f64::from(from)) / f64::from(right - left).max(1.0);
-        let at = move |x: u16| (f64::from(from) + slope * f64::from(x - left)).round() as u16;
-        (left..=right).rev().map(move |x| (x, at(x)))
+        let [(left, from), (right, to)] =
+            [pair[0], pair[1]].map(|(x, y)| (f64::from(x), f64::from(y)));
+        let steps = (right - left).max((to - from).abs()) as u16;
+        (0..=steps).rev().map(move |step| {
+            let share = f64::from(step) / f64::from(steps.max(1));
+            let at = |from: f64, to: f64| (from + share * (to - from)).round() as u16;
+            (at(left, right), at(from, to))
+        })
     });
     between.collect()
 }
