@@ -14,6 +14,7 @@ use mlsys_run::settings;
 use mlsys_view::theme::Look;
 use ratatui::prelude::*;
 use ratatui::widgets::{Block, Clear};
+use unicode_width::UnicodeWidthStr;
 
 use crate::list;
 use crate::records::Records;
@@ -93,6 +94,17 @@ pub(crate) fn cleared(look: &Look, area: Rect, buffer: &mut Buffer) -> Rect {
     Clear.render(area, buffer);
     buffer.set_style(area, look.theme.screen);
     area
+}
+
+/// Draws a line, with an ellipsis at its end where it is wider than its area.
+pub(crate) fn put(app: &App, line: Line<'_>, area: Rect, buffer: &mut Buffer) {
+    (&line).render(area, buffer);
+    let ellipsis = app.glyphs().ellipsis;
+    let wide = ellipsis.width() as u16;
+    let width = line.to_string().trim_end().width();
+    if width > usize::from(area.width) && area.width > wide {
+        buffer.set_string(area.right() - wide, area.y, ellipsis, app.theme().dim);
+    }
 }
 
 pub(crate) fn draw_lines(

@@ -1,4 +1,4 @@
-//! The lessons of the course at the sizes of usual terminals: nothing that they speak of is cut.
+//! The lessons of the course at the sizes of usual terminals: nothing that they speak of is cut or written over.
 //!
 //! Labs that answer at once are drawn as the lesson has them and with each knob at its lowest, middle and highest setting;
 //! live ones after a few steps of a run of their kind.
@@ -15,6 +15,8 @@ use mlsys_lab::value::Value;
 use mlsys_lesson::{Course, Lesson};
 use mlsys_run::library::Library;
 use mlsys_run::outcome::Outcome;
+use mlsys_view::panel;
+use ratatui::layout::Rect;
 
 use super::Bench;
 use crate::document;
@@ -108,6 +110,13 @@ impl Opened<'_> {
         let lab = &page.labs[self.place];
         let panel = &lab.schema.panels[lab.chosen().unwrap()].name;
         let about = format!("{} {} {panel} {size:?} {side:?}", self.about, lab.id);
+        let scene = page.labs[self.place].scene(lab.chosen().unwrap()).unwrap();
+        for (wide, high) in [(64, 8), (64, 18), (78, 20)] {
+            let area = Rect::new(0, 0, wide, high);
+            let texts = panel::overwritten(area, &scene, &self.bench.app.screen.look);
+            let about = |text: &String| format!("{about} at {wide}x{high}: {text}");
+            self.found.extend(texts.iter().map(about));
+        }
         let left = if side == Side::Lab { crate::view::sides(size).lab.x } else { 0 };
         let rows = rows(&self.bench.buffer());
         let shown = rows.iter().map(|row| row.chars().skip(left.into()).collect::<String>());

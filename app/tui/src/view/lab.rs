@@ -10,8 +10,7 @@ use ratatui::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
 pub use self::layout::{cells, chosen_cells};
-use super::course::shortened;
-use super::{draw_lines, sides};
+use super::{draw_lines, put, sides};
 use crate::state::{App, Knob, LabState, Page, RunStatus, Side, Telling};
 
 pub struct Areas {
@@ -87,15 +86,17 @@ pub fn draw_chosen(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
         // There is no room for a message of its own.
         Some(visit) => {
             let line = format!("{} {}", app.glyphs().wrong, visit.sentence);
-            let line = shortened(&line, usize::from(state.width), app);
-            Line::styled(line, app.theme().bad).render(state, buffer);
+            put(app, Line::styled(line, app.theme().bad), state, buffer);
         }
         None => status::draw(app, page, lab, state, buffer),
     }
 }
 
-/// The lesson's labs by id, each with how its run stands, as they follow each other in the first line: from the first on, or
-/// from a later one where the shown lab would lie beyond the end.
+/// The columns of the sign that more labs follow.
+const MORE: usize = 2;
+
+/// The lesson's labs by id, each with how its run stands, as many as follow each other in the first line: from the first on,
+/// or from a later one where the shown lab would lie beyond the end.
 pub fn head_names(app: &App, page: &Page, width: u16) -> Vec<(usize, String)> {
     let names = page.labs.iter().map(|lab| {
         let sign = match &lab.run.state {
@@ -114,14 +115,26 @@ pub fn head_names(app: &App, page: &Page, width: u16) -> Vec<(usize, String)> {
         let until = &names[first..=page.current];
         until.iter().map(|(_, name)| name.width()).sum::<usize>()
     };
-    let first = (0..page.current).find(|first| until(*first) <= usize::from(width));
-    names.into_iter().skip(first.unwrap_or(page.current)).collect()
+    let room = |index: usize| match index + 1 == names.len() {
+        true => usize::from(width),
+        false => usize::from(width).saturating_sub(MORE),
+    };
+    let fits = |first: &usize| until(*first) <= room(page.current);
+    let first = (0..page.current).find(fits).unwrap_or(page.current);
+    let mut used = 0;
+    let fits = |(index, name): &&(usize, String)| {
+        used += name.width();
+        *index <= page.current || used <= room(*index)
+    };
+    names.iter().skip(first).take_while(fits).cloned().collect()
 }
 
 fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
     let theme = app.theme();
     let mut line = Line::default();
-    for (index, name) in head_names(app, page, area.width) {
+    let names = head_names(app, page, area.width);
+    let ends = names.last().is_none_or(|(last, _)| last + 1 == page.labs.len());
+    for (index, name) in names {
         let style = match (index == page.current, page.side) {
             (true, Side::Lab) => theme.selection,
             (true, Side::Text | Side::Picture) => theme.accent,
@@ -129,13 +142,16 @@ fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
         };
         line.spans.push(Span::styled(name, style));
     }
+    if !ends {
+        line.spans.push(Span::styled(format!(" {}", app.glyphs().ellipsis), theme.dim));
+    }
     if let Some(lab) = page.lab() {
         let title = Span::styled(format!("  {}", lab.title), theme.title);
         if line.width() + title.width() <= usize::from(area.width) {
             line.spans.push(title);
         }
     }
-    line.render(area, buffer);
+    put(app, line, area, buffer);
 }
 
 fn say_panels(app: &App, lab: &LabState, panels: &[usize], area: Rect, buffer: &mut Buffer) {
@@ -317,6 +333,6 @@ fn draw_knob(
         (_, false) => "",
     };
     line.spans.push(Span::styled(remark, theme.dim));
-    line.render(cell, buffer);
+    put(app, line, cell, buffer);
     None
 }

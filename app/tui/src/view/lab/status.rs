@@ -3,7 +3,9 @@
 use mlsys_lab::DeviceId;
 use mlsys_lab::value::{Value, number, significant};
 use ratatui::prelude::*;
+use unicode_width::UnicodeWidthStr;
 
+use super::put;
 use crate::state::{App, LabState, Page, RunMode, RunStatus, Tempo, Waiting};
 use mlsys_view::text::wrap_spans;
 use mlsys_view::{metrics, quantity::quantity};
@@ -11,7 +13,8 @@ use mlsys_view::{metrics, quantity::quantity};
 pub fn draw(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buffer) {
     let theme = app.theme();
     if let Some(complaint) = page.knob_entry().and_then(|entry| entry.complaint.as_ref()) {
-        Line::styled(format!("{} {complaint}", app.glyphs().wrong), theme.bad).render(area, buffer);
+        let line = format!("{} {complaint}", app.glyphs().wrong);
+        put(app, Line::styled(line, theme.bad), area, buffer);
         return;
     }
     let (sign, style) = match &lab.run.state {
@@ -29,63 +32,91 @@ pub fn draw(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buf
         let frozen = format!("frozen at step {step}, run is at step {now} ");
         parts.extend([Span::styled(frozen, theme.selection), Span::raw(" ")]);
     }
-    parts.push(Span::styled(format!("{sign} {}", lab.run.state.word()), style));
+    let state = Span::styled(format!("{sign} {}", lab.run.state.word()), style);
+    if Line::from(parts.clone()).width() + state.width() > usize::from(area.width) {
+        put(app, Line::from(parts), area, buffer);
+        return;
+    }
+    parts.push(state);
     let separator = app.glyphs().separator;
-    let mut add = |text: String| {
-        parts.push(Span::styled(separator, theme.dim));
-        parts.push(Span::styled(text, theme.text));
-    };
+    let mut facts: Vec<(Part, String)> = Vec::new();
+    let mut add = |part: Part, text: String| facts.push((part, text));
     // Before all figures, so that it is never what has no room.
     if let Some(replay) = &lab.run.replay {
-        add(replay.origin.clone());
+        add(Part::Kept, replay.origin.clone());
     }
     // What is waited for comes before the figures, which stand still meanwhile.
     let is_here = app.active_lab().is_some_and(|other| std::ptr::eq(other, lab));
     if let Some(words) = app.session.waiting.as_ref().filter(|_| is_here).and_then(Waiting::words) {
-        add(words);
+        add(Part::Kept, words);
     }
     if let Some(headline) = headline(lab, app) {
-        add(headline);
+        add(Part::Kept, headline);
     }
     if lab.schema.is_live() && lab.run.state != RunStatus::Ready {
         let done = lab.run.data.step;
         match lab.steps() {
-            Some(all) => add(format!("step {done}/{all}")),
-            None => add(format!("step {done}")),
+            Some(all) => add(Part::Step, format!("step {done}/{all}")),
+            None => add(Part::Step, format!("step {done}")),
         }
         let rate = lab.run.rate.per_second.or_else(|| mean_rate(lab));
         // A run without steps in its reports has none to count.
         if let Some(rate) = rate.filter(|rate| *rate > 0.0) {
             let digits = if rate < 10.0 { significant(rate, 2) } else { rate.round() };
-            add(format!("{} steps/s", number(digits)));
+            let steps = if digits == 1.0 { "step/s" } else { "steps/s" };
+            add(Part::Rate, format!("{} {steps}", number(digits)));
         }
-        add(format!("{:.1} s", lab.run.elapsed.as_secs_f64()));
+        add(Part::TimeOrDevice, format!("{:.1} s", lab.run.elapsed.as_secs_f64()));
         if let Some(device) = lab.run.device {
-            add(device.to_string());
+            add(Part::TimeOrDevice, device.to_string());
         }
     }
     // A lab that answers at once is the processor's, unless it was given to another device.
     if let Some(device) = lab.run.device.filter(|device| {
         !lab.schema.is_live() && *device != DeviceId::CPU && lab.run.state != RunStatus::Ready
     }) {
-        add(device.to_string());
+        add(Part::TimeOrDevice, device.to_string());
     }
     let hurried =
         is_here && app.session.active.is_some_and(|active| active.how == RunMode::ToTheEnd);
     if hurried {
-        add("to the end".to_owned());
+        add(Part::Kept, "to the end".to_owned());
     } else if lab.run.replay.is_none()
         && app.session.tempo == Tempo::Watch
         && lab.run.state == RunStatus::Running
         && lab.schema.is_live()
     {
-        add("paced (f: full speed)".to_owned());
+        add(Part::Pace, "paced (f: full speed)".to_owned());
     }
     if lab.run.explored {
         let what = if lab.own_kernel.is_some() { "kernel" } else { "knobs" };
-        add(format!("{what} changed"));
+        add(Part::Kept, format!("{what} changed"));
     }
-    Line::from(parts).render(area, buffer);
+    let room = usize::from(area.width).saturating_sub(parts.iter().map(Span::width).sum());
+    for (_, fact) in fitting(facts, room, separator.width()) {
+        parts.extend([Span::styled(separator, theme.dim), Span::styled(fact, theme.text)]);
+    }
+    put(app, Line::from(parts), area, buffer);
+}
+
+/// A part of the status line, in the order in which parts are left out where there is no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Rate,
+    TimeOrDevice,
+    Pace,
+    Step,
+    Kept,
+}
+
+/// The parts for which there is room, in their order; of two of a kind the last is left out first.
+fn fitting(mut facts: Vec<(Part, String)>, room: usize, separator: usize) -> Vec<(Part, String)> {
+    while facts.iter().map(|(_, fact)| fact.width() + separator).sum::<usize>() > room {
+        let last = facts.iter().enumerate().rev().filter(|(_, (part, _))| *part != Part::Kept);
+        let Some((least, _)) = last.min_by_key(|(_, (part, _))| *part) else { break };
+        facts.remove(least);
+    }
+    facts
 }
 
 fn headline(lab: &LabState, app: &App) -> Option<String> {
