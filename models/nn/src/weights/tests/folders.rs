@@ -128,9 +128,12 @@ fn edit(folder: &Path, changes: &[(&str, Json)]) {
     fs::write(path, json!(config).to_string()).unwrap();
 }
 
+/// Entries of the configuration that are changed, and what the refusal names.
+type Case<'a> = (&'a [(&'a str, Json)], &'a [&'a str]);
+
 #[test]
 fn a_config_that_does_not_run_says_all_that_is_wrong() {
-    let cases: [(&[(&str, Json)], &[&str]); 9] = [
+    let cases: [Case; 9] = [
         (&[("model_type", json!("mixtral"))], &["model_type is mixtral", "only llama"]),
         (
             &[("hidden_act", json!("gelu")), ("mlp_bias", json!(true)), ("vocab_size", json!("7"))],
