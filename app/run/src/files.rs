@@ -3,7 +3,7 @@
 //! On Unix folders have the mode 0700 and files 0600. What exists keeps the mode that it has.
 
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// Creates a folder and those above it.
@@ -73,13 +73,18 @@ pub fn try_writing(folder: &Path) -> io::Result<()> {
     probe.write_all(b"mlsys doctor")
 }
 
-/// Appends bytes, all of them or none: a disk that fills up in the middle leaves the file as it was.
+/// Appends whole lines, all of them or none: a disk that fills up in the middle leaves the file as it was. A line before
+/// them that another process left without its end is ended first, so that these do not become part of it.
 ///
-/// Two processes that append at once do not mix their bytes, on file systems that have locks.
-pub fn append_whole(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+/// Two processes that append at once do not mix their lines, on file systems that have locks. The file is one that is
+/// read as well.
+pub fn append_lines(file: &mut File, lines: &[u8]) -> io::Result<()> {
     let locked = file.lock().is_ok();
     let before = file.metadata().map(|about| about.len());
-    let written = file.write_all(bytes);
+    let written = ends_with_line(file).and_then(|is_ended| match is_ended {
+        true => file.write_all(lines),
+        false => file.write_all(&[b"\n", lines].concat()),
+    });
     if let (Err(_), true, Ok(before)) = (&written, locked, before) {
         let _ = file.set_len(before);
     }
@@ -87,6 +92,15 @@ pub fn append_whole(file: &mut File, bytes: &[u8]) -> io::Result<()> {
         let _ = file.unlock();
     }
     written
+}
+
+fn ends_with_line(file: &mut File) -> io::Result<bool> {
+    let mut last = [b'\n'];
+    if file.metadata()?.len() > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+    }
+    Ok(last == [b'\n'])
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The log of answers and progress, which is appended to.
 
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
@@ -91,15 +91,7 @@ impl SyncedFile {
         if let Some(folder) = path.parent() {
             files::create_folder(folder)?;
         }
-        let mut file = files::options().create(true).read(true).append(true).open(path)?;
-        // Ends a line that was cut off, so that the next event does not become part of it.
-        let mut last = [b'\n'];
-        if file.seek(io::SeekFrom::End(-1)).is_ok() {
-            file.read_exact(&mut last)?;
-        }
-        if last != [b'\n'] {
-            files::append_whole(&mut file, b"\n")?;
-        }
+        let file = files::options().create(true).read(true).append(true).open(path)?;
         let (ask, asked) = mpsc::channel();
         let own = file.try_clone()?;
         let thread = thread::Builder::new().name("progress".to_owned()).spawn(move || {
@@ -115,7 +107,7 @@ impl SyncedFile {
         if bytes.is_empty() {
             return Ok(());
         }
-        files::append_whole(&mut self.file, bytes)?;
+        files::append_lines(&mut self.file, bytes)?;
         self.ask.send(()).map_err(|_| io::Error::other("the disk did not take what was written"))
     }
 
@@ -131,6 +123,7 @@ impl SyncedFile {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::io::Write;
 
     use super::*;
 
@@ -177,5 +170,19 @@ mod tests {
         assert_eq!(log.close(), None);
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.lines().count() == 2 && text.ends_with('\n'), "{text}");
+    }
+
+    #[test]
+    fn a_line_that_another_process_leaves_unfinished_takes_no_other_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, course) = (folder.path().join("progress.jsonl"), CourseId::built_in());
+        let (mut log, _, _) = ProgressLog::open(&path, &course);
+        log.append(&answer("a/first")).unwrap();
+        let mut other = fs::OpenOptions::new().append(true).open(&path).unwrap();
+        other.write_all(b"{\"v\":1,\"at\":").unwrap();
+        log.append(&answer("a/second")).unwrap();
+        assert_eq!(log.close(), None);
+        let (replay, _) = read_progress(&path, &course).unwrap();
+        assert_eq!((replay.progress.lessons().count(), replay.skipped), (2, 1));
     }
 }
