@@ -9,8 +9,10 @@ mod cli;
 mod commands;
 mod context;
 mod grader;
+mod page;
 mod reports;
 mod runner;
+mod table;
 
 use std::io::{self, Write};
 use std::{env, panic};

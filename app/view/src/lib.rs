@@ -11,6 +11,7 @@ pub(crate) mod csv;
 pub mod earlier;
 pub mod export;
 pub mod glyphs;
+pub mod html;
 pub mod metrics;
 pub mod panel;
 pub mod prose;

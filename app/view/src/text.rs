@@ -1,10 +1,14 @@
-//! Text in columns: wrapped at spaces, plain or styled, and aligned in tables.
+//! Text wrapped at spaces, plain or styled, and aligned in tables.
+
+mod columns;
 
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::canvas::cells;
+pub(crate) use columns::{GAP, squeeze, total, unbroken, wrapped_columns};
+pub use columns::{aligned, fitted, unfitted};
 
 /// Wraps spans to a width; the first line starts with `first`, the others with `rest`, both counted in the width.
 pub fn wrap_spans(
@@ -123,7 +127,7 @@ pub(crate) fn wrap(line: &str, width: u16) -> Vec<String> {
 }
 
 /// The parts of a word up to each of its joints; a point or a sign inside a number is none.
-fn joints(word: &str) -> Vec<&str> {
+pub(super) fn joints(word: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut start = 0;
     for (at, c) in word.char_indices() {
@@ -131,7 +135,9 @@ fn joints(word: &str) -> Vec<&str> {
         let in_number = after.starts_with(|c: char| c.is_ascii_digit())
             && before.ends_with(|c: char| c.is_ascii_digit() || c == 'e');
         let is_joint = match c {
-            '_' | '/' | '*' | ',' | '(' => true,
+            '_' | '/' | '*' | ',' => true,
+            // One that opens a word stays with it.
+            '(' => at > 0,
             '.' | '+' | '-' => !in_number,
             _ => false,
         };
@@ -156,73 +162,6 @@ pub(crate) fn rows(text: &str, width: u16) -> u16 {
 /// A text, or another where it is empty.
 pub(crate) fn or<'a>(text: &'a str, otherwise: &'a str) -> &'a str {
     if text.is_empty() { otherwise } else { text }
-}
-
-/// Rows as lines, each column as wide as its widest cell; no line ends in spaces.
-pub fn aligned(rows: &[Vec<String>]) -> Vec<String> {
-    let lines = wrapped_columns(rows, usize::from(u16::MAX), |_, _| 0).concat();
-    lines.iter().map(|line| line.trim_end().to_owned()).collect()
-}
-
-/// Columns between two cells.
-pub(crate) const GAP: u16 = 2;
-
-/// Takes from the widest columns above their floors until all fit next to each other, as far as the floors allow.
-pub(crate) fn squeeze(widths: &mut [u16], floors: &[u16], room: u16) {
-    while total(widths) > usize::from(room) {
-        let over = total(widths) - usize::from(room);
-        let above = widths.iter_mut().zip(floors).filter(|(w, floor)| **w > **floor);
-        let Some((widest, floor)) = above.max_by_key(|(width, _)| **width) else { break };
-        // In few steps, whatever the width, and never far below the others.
-        *widest -= cells(over).min((*widest - floor).div_ceil(2)).max(1);
-    }
-}
-
-/// The columns that all take with the gaps between them.
-pub(crate) fn total(widths: &[u16]) -> usize {
-    let gaps = usize::from(GAP) * widths.len().saturating_sub(1);
-    widths.iter().map(|width| usize::from(*width)).sum::<usize>() + gaps
-}
-
-/// The width of the longest part that [`wrap`] leaves whole.
-pub(crate) fn unbroken(text: &str) -> u16 {
-    let pieces = text.split(' ').flat_map(joints);
-    cells(pieces.map(UnicodeWidthStr::width).max().unwrap_or(0))
-}
-
-/// The lines of each row of a table, each cell after some of the spaces that its column has beyond it; cells are wrapped
-/// where the table is wider than `width`.
-pub(crate) fn wrapped_columns(
-    rows: &[Vec<String>],
-    width: usize,
-    before: impl Fn(usize, usize) -> usize,
-) -> Vec<Vec<String>> {
-    let room = cells(width);
-    let count = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let widest = |of: &dyn Fn(&str) -> u16| -> Vec<u16> {
-        let column = |column: usize| rows.iter().filter_map(move |row| row.get(column));
-        (0..count).map(|at| column(at).map(|cell| of(cell)).max().unwrap_or(0)).collect()
-    };
-    let mut widths = widest(&|cell| cells(cell.width()));
-    // First at spaces and joints, then anywhere.
-    squeeze(&mut widths, &widest(&unbroken), room);
-    squeeze(&mut widths, &vec![1; count], room);
-    let lines = |row: &Vec<String>| {
-        let wrapped: Vec<Vec<String>> =
-            row.iter().zip(&widths).map(|(cell, width)| wrap(cell, *width)).collect();
-        let height = wrapped.iter().map(Vec::len).max().unwrap_or(0);
-        let line = |at: usize| {
-            let cells = wrapped.iter().zip(&widths).enumerate().map(|(column, (lines, width))| {
-                let part = lines.get(at).map_or("", |line| line.trim_end());
-                let spaces = usize::from(*width).saturating_sub(part.width());
-                let left = before(column, spaces);
-                format!("{}{part}{}", " ".repeat(left), " ".repeat(spaces - left))
-            });
-            cells.collect::<Vec<_>>().join(&" ".repeat(usize::from(GAP)))
-        };
-        (0..height).map(line).collect()
-    };
-    rows.iter().map(lines).collect()
 }
 
 /// The rows of a line of code: what does not fit continues further in than the line begins.
@@ -305,16 +244,6 @@ mod tests {
     }
 
     #[test]
-    fn columns_line_up_and_lines_end_in_text() {
-        let row = |cells: &[&str]| cells.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let rows = [row(&["µs", "1"]), row(&["seconds", ""]), row(&["a"])];
-        assert_eq!(aligned(&rows), ["µs       1", "seconds", "a"]);
-        let rows = [row(&["漢字", "1"]), row(&["abcdef", "2"])];
-        assert_eq!(aligned(&rows), ["漢字    1", "abcdef  2"]);
-        assert!(aligned(&[]).is_empty());
-    }
-
-    #[test]
     fn long_texts_are_cut_or_wrapped() {
         assert_eq!(cell("a\nb", 9), "a b");
         assert_eq!(cell("abcdef", 3), "abc …");
@@ -332,24 +261,6 @@ mod tests {
             let rows = wrap_code(line, width);
             assert!(rows.iter().all(|row| row.width() <= width), "{width}: {rows:?}");
             assert_eq!(rows.concat().replace(' ', ""), line.replace(' ', ""));
-        }
-    }
-
-    #[test]
-    fn wide_tables_wrap_their_cells() {
-        let row = |cells: &[&str]| cells.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let rows = [row(&["name", "bytes"]), row(&["a long name", "12345"])];
-        let lines = wrapped_columns(&rows, 11, |column, spaces| spaces * column);
-        assert_eq!(
-            lines,
-            [
-                vec!["name  bytes".to_owned()],
-                vec!["a     12345".to_owned(), "long       ".to_owned(), "name       ".to_owned()]
-            ]
-        );
-        for width in 5..40 {
-            let lines = wrapped_columns(&rows, width, |_, _| 0).concat();
-            assert!(lines.iter().all(|line| line.width() <= width), "{width}: {lines:?}");
         }
     }
 

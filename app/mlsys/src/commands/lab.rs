@@ -21,12 +21,13 @@ use mlsys_run::session::{RunRequest, execute};
 use mlsys_run::settings;
 use mlsys_run::sources::Sources;
 use mlsys_tui::{Opening, own_page};
-use mlsys_view::text::{aligned, cell, wrapped};
+use mlsys_view::text::{cell, wrapped};
 use serde_json::{Value as Json, json};
 
 use super::{check, model, open};
 use crate::cli::{self, AboutLabs, Listing};
 use crate::context::Context;
+use crate::table::Width;
 
 pub fn run(options: &cli::Lab, context: &mut Context<'_>) -> Result<Exit, Failure> {
     // The labs read the tables when they are built, so the model comes first.
@@ -154,7 +155,8 @@ fn list_labs(listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failur
         let pace = if schema.is_live() { "live" } else { "instant" };
         vec![schema.kind.clone(), pace.to_owned(), schema.module.clone(), schema.title.clone()]
     };
-    console.lines(aligned(&schemas.iter().map(row).collect::<Vec<_>>()))?;
+    let rows: Vec<_> = schemas.iter().map(row).collect();
+    console.lines(Width::of_output().table(&rows, ""))?;
     Ok(Exit::Passed)
 }
 
@@ -164,7 +166,7 @@ fn show_lab(kind: &str, listing: Listing, context: &mut Context<'_>) -> Result<E
     if listing.json {
         console.line(description(schema))?;
     } else {
-        console.lines(page(schema))?;
+        console.lines(page(schema, Width::of_output()))?;
     }
     Ok(Exit::Passed)
 }
@@ -230,38 +232,40 @@ fn metric_json(schema: &Schema, metric: &Metric) -> Json {
     })
 }
 
-fn page(schema: &Schema) -> Vec<String> {
+fn page(schema: &Schema, width: Width) -> Vec<String> {
     let mut lines = vec![format!("{}: {}", schema.kind, schema.title), String::new()];
-    lines.extend(wrapped(&schema.about, WIDTH, ""));
-    section(&mut lines, "Parameters", schema.params.iter().map(param_row).collect());
-    section(&mut lines, "Presets, for --preset", schema.presets.iter().map(preset_row).collect());
-    section(&mut lines, "Metrics", schema.metrics.iter().map(|m| metric_row(schema, m)).collect());
+    let prose = width.prose(WIDTH);
+    lines.extend(wrapped(&schema.about, prose, ""));
+    let mut section = |title, rows| section(&mut lines, title, rows, width);
+    section("Parameters", schema.params.iter().map(param_row).collect());
+    section("Presets, for --preset", schema.presets.iter().map(preset_row).collect());
+    section("Metrics", schema.metrics.iter().map(|m| metric_row(schema, m)).collect());
     let panel = |panel: &Panel| vec![panel.name.clone(), panel.shows.clone()];
-    section(&mut lines, "Panels", schema.panels.iter().map(panel).collect());
+    section("Panels", schema.panels.iter().map(panel).collect());
     if let Some(formula) = &schema.formula {
         lines.extend([String::new(), "Formula".to_owned()]);
         lines.extend(formula.lines().map(|line| format!("  {line}").trim_end().to_owned()));
     }
     lines.extend([String::new(), "Source".to_owned()]);
-    lines.extend(wrapped(&schema.source, WIDTH, "  "));
+    lines.extend(wrapped(&schema.source, prose.saturating_sub(2), "  "));
     for note in &schema.notes {
         lines.extend([String::new(), "Note".to_owned()]);
-        lines.extend(wrapped(note, WIDTH, "  "));
+        lines.extend(wrapped(note, prose.saturating_sub(2), "  "));
     }
     lines
 }
 
-fn section(lines: &mut Vec<String>, title: &str, rows: Vec<Vec<String>>) {
+fn section(lines: &mut Vec<String>, title: &str, rows: Vec<Vec<String>>, width: Width) {
     if rows.is_empty() {
         return;
     }
     lines.extend([String::new(), title.to_owned()]);
-    lines.extend(aligned(&rows).into_iter().map(|line| format!("  {line}")));
+    lines.extend(width.table(&rows, "  "));
 }
 
 fn param_row(param: &Param) -> Vec<String> {
     let default = match (&param.default, &param.from) {
-        (Some(default), _) => format!("= {}", cell(&default.to_string(), 32)),
+        (Some(default), _) => format!("= {}", cell(&default.to_string(), usize::MAX)),
         (None, Some(from)) => format!("= {from}"),
         (None, None) if param.optional => "unset".to_owned(),
         (None, None) => String::new(),
@@ -274,7 +278,14 @@ fn param_row(param: &Param) -> Vec<String> {
         about.push_str(" [command line only]");
     }
     let unit = param.unit.as_deref().unwrap_or("").to_owned();
-    vec![param.name.clone(), param.ty.to_string(), default, unit, cell(&range(param), 48), about]
+    vec![
+        param.name.clone(),
+        param.ty.to_string(),
+        default,
+        unit,
+        cell(&range(param), usize::MAX),
+        about,
+    ]
 }
 
 /// What a parameter takes: its names, or its range.
@@ -299,7 +310,7 @@ fn values(param: &Param) -> Vec<String> {
 fn preset_row(preset: &Preset) -> Vec<String> {
     let set: Vec<String> =
         preset.set.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-    let set = cell(&set.join(", "), 72);
+    let set = cell(&set.join(", "), usize::MAX);
     vec![preset.name.clone(), set, preset.about.clone()]
 }
 
@@ -319,7 +330,7 @@ fn metric_row(schema: &Schema, metric: &Metric) -> Vec<String> {
     ]
 }
 
-/// Longer values are cut: `--json` prints them whole.
+/// On a terminal longer values are cut: a pipe and `--json` have them whole.
 const MAX_VALUE: usize = 60;
 
 /// Metrics with their units in the schema's order, then the table, divergence and notices.
@@ -328,7 +339,8 @@ pub fn print_finished(
     data: &RunData,
     console: &mut Console,
 ) -> Result<(), Failure> {
-    console.lines(aligned(&metric_rows(schema, data)))?;
+    let width = Width::of_output();
+    console.lines(width.table(&metric_rows(schema, data, width), ""))?;
     let printed = schema.prints.as_deref().and_then(|panel| data.frames.get(panel));
     if let Some(table) = printed.and_then(|(_, frame)| frame.table()) {
         print_table(table, console)?;
@@ -344,21 +356,22 @@ pub fn print_finished(
 
 /// All rows, and their notes by number.
 fn print_table(table: &Table, console: &mut Console) -> Result<(), Failure> {
+    let width = Width::of_output();
     let (table, notes) = table.numbered();
     let mut rows = vec![table.columns.clone()];
     rows.extend(table.rows.iter().map(|row| {
-        let cells = row.iter().map(|value| cell(&value.to_string(), MAX_VALUE));
+        let cells = row.iter().map(|value| width.value(&value.to_string(), MAX_VALUE));
         cells.collect()
     }));
     console.line("")?;
-    console.lines(aligned(&rows))?;
+    console.lines(width.table(&rows, ""))?;
     if !notes.is_empty() {
         console.line("")?;
     }
     console.lines(notes.iter().map(|note| harmless(note)))
 }
 
-fn metric_rows(schema: &Schema, data: &RunData) -> Vec<Vec<String>> {
+fn metric_rows(schema: &Schema, data: &RunData, width: Width) -> Vec<Vec<String>> {
     let metrics = data.metrics();
     let place = |name: &str| {
         let family = schema.metric(name)?.name.as_str();
@@ -370,7 +383,7 @@ fn metric_rows(schema: &Schema, data: &RunData) -> Vec<Vec<String>> {
     names
         .into_iter()
         .filter_map(|name| {
-            let value = cell(&metrics.get(name)?.to_string(), MAX_VALUE);
+            let value = width.value(&metrics.get(name)?.to_string(), MAX_VALUE);
             let metric = schema.metric(name);
             let unit = metric.iter().flat_map(|metric| &metric.unit).cloned().collect();
             let label = metric.map_or_else(String::new, |one| schema.label(one).to_string());

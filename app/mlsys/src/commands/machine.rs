@@ -13,12 +13,12 @@ use mlsys_run::files;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::storage::{NoDataFolder, Paths};
 use mlsys_view::glyphs::{GlyphSet, Glyphs};
-use mlsys_view::text::aligned;
 use mlsys_view::theme::{ColorDepth, color, file};
 use serde_json::{Value as Json, json};
 
 use crate::cli::{self, DeviceWorkload, Listing, Workload};
 use crate::context::Context;
+use crate::table::Width;
 
 /// Measures a workload of `mlsys-benches` and prints the figures.
 pub fn bench(asked: &cli::Bench, context: &mut Context<'_>) -> Result<Exit, Failure> {
@@ -152,7 +152,7 @@ pub fn doctor(listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failu
 }
 
 fn section(rows: &[Vec<String>], console: &mut Console) -> Result<(), Failure> {
-    console.lines(aligned(rows).iter().map(|line| format!("  {line}")))
+    console.lines(Width::of_output().table(rows, "  "))
 }
 
 fn device_row(device: &DeviceInfo) -> Vec<String> {

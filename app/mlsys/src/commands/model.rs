@@ -1,7 +1,5 @@
 //! `mlsys model show`, and the model of `mlsys lab KIND --model`: a Hugging Face config.json.
 
-use std::io::{self, IsTerminal};
-
 use mlsys_analytic::model_config::{ADAM_BYTES, Part, Tensor};
 use mlsys_lab::params::{Given, Settings};
 use mlsys_lab::schema::Schema;
@@ -13,6 +11,7 @@ use serde_json::{Value as Json, json};
 
 use crate::cli;
 use crate::context::Context;
+use crate::table::Width;
 
 /// Columns where standard output is no terminal, and the most on a wide one.
 const WIDTH: usize = 100;
@@ -27,7 +26,7 @@ pub fn run(asked: &cli::Model, context: &mut Context<'_>) -> Result<Exit, Failur
     if options.listing.json {
         context.console.line(json(&file, &labs))?;
     } else {
-        let lines = lines(&file, &labs, width());
+        let lines = lines(&file, &labs, Width::of_output().prose(WIDTH));
         context.console.lines(lines)?;
     }
     Ok(Exit::Passed)
@@ -133,11 +132,4 @@ fn section(lines: &mut Vec<String>, title: &str, rows: &[Row], width: usize) {
             lines.extend(wrapped(rest, width.saturating_sub(6), "      "));
         }
     }
-}
-
-/// Columns of the terminal, or of a file.
-fn width() -> usize {
-    let columns = || crossterm::terminal::size().ok().map(|(columns, _)| usize::from(columns));
-    let terminal = if io::stdout().is_terminal() { columns() } else { None };
-    terminal.map_or(WIDTH, |columns| columns.clamp(40, WIDTH))
 }

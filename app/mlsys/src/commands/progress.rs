@@ -11,10 +11,10 @@ use serde_json::{Value as Json, json};
 use crate::cli::{self, AnswerLimits, Listing};
 use crate::context::Context;
 use crate::grader::ProcessGrader;
+use crate::table::Width;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::storage::ProgressLog;
 use mlsys_run::submission;
-use mlsys_view::text::aligned;
 
 pub fn run(asked: &cli::Progress, context: &mut Context<'_>) -> Result<Exit, Failure> {
     match asked {
@@ -34,7 +34,7 @@ fn show(listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failure> {
         context.console.line(json!({ "lessons": lessons }))?;
     } else {
         let rows: Vec<_> = course.lessons().iter().map(|lesson| row(lesson, &progress)).collect();
-        context.console.lines(aligned(&rows))?;
+        context.console.lines(Width::of_output().table(&rows, ""))?;
     }
     Ok(Exit::Passed)
 }

@@ -8,13 +8,14 @@ use mlsys_run::glossary::{Glossary, Term};
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::time::utc;
 use mlsys_tui::command::table;
-use mlsys_view::text::{aligned, wrapped};
+use mlsys_view::text::wrapped;
 use mlsys_view::theme::color;
 use mlsys_view::theme::file::{self, NoTheme};
 use serde_json::{Value as Json, json};
 
 use crate::cli::{self, AskGlossary, Keys, Listing};
 use crate::context::Context;
+use crate::table::Width;
 
 pub fn list(listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let course = context.library()?.course_in(&context.languages, context.console)?;
@@ -43,16 +44,16 @@ pub fn list(listing: Listing, context: &mut Context<'_>) -> Result<Exit, Failure
         }))?;
         return Ok(Exit::Passed);
     }
-    context.console.lines(lines(&course, progress.as_ref()))?;
+    context.console.lines(lines(&course, progress.as_ref(), Width::of_output()))?;
     Ok(Exit::Passed)
 }
 
-/// The course as lines: a heading a module, a line a lesson.
-pub fn lines(course: &Course, progress: Option<&Progress>) -> Vec<String> {
-    let rows =
-        aligned(&course.lessons().iter().map(|lesson| row(lesson, course)).collect::<Vec<_>>());
+/// The course as lines: a heading a module, a row a lesson.
+pub fn lines(course: &Course, progress: Option<&Progress>, width: Width) -> Vec<String> {
+    let rows = course.lessons().iter().map(|lesson| row(lesson, course));
+    let rows = width.rows(&rows.collect::<Vec<_>>(), "  ");
     let total = facts(course.lessons(), progress);
-    let mut lines = vec![format!("{}: {} ({total})", course.title, course.about)];
+    let mut lines = width.sentence(&format!("{}: {} ({total})", course.title, course.about));
     for module in course.modules() {
         let lessons = course.lessons_of(module);
         if lessons.is_empty() {
@@ -62,9 +63,8 @@ pub fn lines(course: &Course, progress: Option<&Progress>) -> Vec<String> {
             if module.about.is_empty() { String::new() } else { format!(": {}", module.about) };
         lines.push(String::new());
         let facts = facts(lessons, progress);
-        lines.push(format!("{}{about} ({facts})", module.title));
-        let rows = rows.iter().skip(module.lessons.start).take(lessons.len());
-        lines.extend(rows.map(|row| format!("  {row}")));
+        lines.extend(width.sentence(&format!("{}{about} ({facts})", module.title)));
+        lines.extend(rows.iter().skip(module.lessons.start).take(lessons.len()).flatten().cloned());
     }
     lines
 }
@@ -224,7 +224,7 @@ pub fn keys(options: Keys, console: &mut Console) -> Result<Exit, Failure> {
         let rows: Vec<Vec<String>> = rows
             .map(|row| vec![row.keys_text(), row.label.to_owned(), row.help.to_owned()])
             .collect();
-        console.lines(aligned(&rows).iter().map(|line| format!("  {line}")))?;
+        console.lines(Width::of_output().table(&rows, "  "))?;
     }
     Ok(Exit::Passed)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use mlsys_lab::Registry;
 use mlsys_lab::report::RunData;
-use mlsys_lab::schema::Label;
+use mlsys_lab::schema::{Label, Panel};
 use mlsys_lesson::{Answer, Lesson, LessonProgress, Predict, Progress, label_of};
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::record::{self, RecordedRun, Summary};
@@ -20,6 +20,7 @@ use mlsys_view::xml::escaped;
 use crate::cli::Report;
 use crate::commands::runs::{facts, metrics as metric_rows};
 use crate::context::Context;
+use crate::page::{Cell, Layout, Tone, document, section, table};
 
 pub fn run(options: &Report, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let runs = context.paths.as_ref()?.runs();
@@ -129,8 +130,6 @@ struct Others<'a> {
     registry: &'static Registry,
 }
 
-const STYLE: &str = include_str!("report.css");
-
 /// A lesson: points, predictions, answers, checks, and the newest run of each lab.
 fn lesson_page(
     lesson: &Lesson,
@@ -165,17 +164,6 @@ fn lesson_page(
     document(&lesson.front.title, &body)
 }
 
-pub fn document(title: &str, body: &str) -> String {
-    let title = escaped(title);
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}\
-         <p class=\"dim\">Written by mlsys {}.</p>\n</body>\n</html>\n",
-        env!("CARGO_PKG_VERSION")
-    )
-}
-
 fn outcome_label(lesson: &Lesson, predict: &Predict, registry: &Registry) -> Label {
     let schema = |id: &str| {
         let turned = predict.lab.as_ref().filter(|_| id == predict.id);
@@ -192,55 +180,54 @@ fn predictions(
     body: &mut String,
 ) {
     let rows = lesson.predictions().map(|predict| {
-        let text = |answer: Option<&Answer>| answer.map_or_else(String::new, Answer::to_string);
-        vec![
-            predict.prompt.clone(),
-            text(done.predictions.get(&predict.id)),
-            done.outcomes.get(&predict.id).map_or_else(String::new, |outcome| {
-                format!("{} {}", outcome_label(lesson, predict, registry), outcome)
-            }),
-        ]
+        let given = done.predictions.get(&predict.id).map_or_else(String::new, Answer::to_string);
+        let outcome = done.outcomes.get(&predict.id).map_or_else(String::new, |outcome| {
+            format!("{} {}", outcome_label(lesson, predict, registry), outcome)
+        });
+        vec![Cell::markdown(&predict.prompt), Cell::answer(&given), Cell::text(&outcome)]
     });
-    section("Predictions", &["Asked", "Predicted", "Outcome"], rows.collect(), body);
+    let head = ["Asked", "Predicted", "Outcome"];
+    section("Predictions", &head, rows.collect(), Layout::Facts, body);
 }
 
 fn answers(lesson: &Lesson, done: &LessonProgress, body: &mut String) {
     let rows = lesson.questions().map(|question| {
         let answered = done.answers.get(&question.id);
-        let verdict = match answered {
-            None => "not answered".to_owned(),
-            Some(_) if question.kind.is_withheld() => "recorded, graded later".to_owned(),
-            Some(answered) if answered.right => format!("right, {} points", answered.points),
-            Some(answered) => format!("wrong, {} points", answered.points),
+        let (tone, verdict) = match answered {
+            None => (Tone::Dim, "not answered".to_owned()),
+            Some(_) if question.kind.is_withheld() => {
+                (Tone::Plain, "recorded, graded later".to_owned())
+            }
+            Some(answered) if answered.right => {
+                (Tone::Good, format!("right, {} points", answered.points))
+            }
+            Some(answered) => (Tone::Bad, format!("wrong, {} points", answered.points)),
         };
         let given = answered.map_or_else(String::new, |answered| answered.given.to_string());
-        vec![question.prompt.clone(), given, verdict]
+        vec![Cell::markdown(&question.prompt), Cell::answer(&given), Cell::toned(tone, &verdict)]
     });
-    section("Answers", &["Asked", "Answered", ""], rows.collect(), body);
+    section("Answers", &["Asked", "Answered", ""], rows.collect(), Layout::Facts, body);
 }
 
 fn checks(lesson: &Lesson, done: &LessonProgress, body: &mut String) {
     let rows = lesson.checks().map(|check| {
-        let state = if done.checks.contains(&check.id) {
-            "held"
+        let (tone, state) = if done.checks.contains(&check.id) {
+            (Tone::Good, "held")
         } else if done.skipped.contains(&check.id) {
-            "could not be tried"
+            (Tone::Dim, "could not be tried")
         } else {
-            "has not held yet"
+            (Tone::Dim, "has not held yet")
         };
         let place = format!("{}:{}", lesson.source.file, lesson.source.line(check.place.start));
         let why = check.why.iter().filter(|_| !done.checks.contains(&check.id)).cloned();
-        vec![
-            check.assert.source.clone(),
-            state.to_owned(),
-            why.chain([place]).collect::<Vec<_>>().join(" "),
-        ]
+        let why = why.chain([place]).collect::<Vec<_>>().join(" ");
+        vec![Cell::text(&check.assert.source), Cell::toned(tone, state), Cell::markdown(&why)]
     });
-    section("Checks", &["Condition", "", "If it fails"], rows.collect(), body);
+    section("Checks", &["Condition", "", "If it fails"], rows.collect(), Layout::Facts, body);
 }
 
 fn run_section(past: &RecordedRun, others: &Others<'_>, body: &mut String) {
-    table(&[], facts(past), body);
+    table(&[], &texts(facts(past)), Layout::Facts, body);
     for notice in past.data.notices.iter().chain(&past.warnings) {
         let _ = writeln!(body, "<p>{}</p>", escaped(notice));
     }
@@ -249,19 +236,28 @@ fn run_section(past: &RecordedRun, others: &Others<'_>, body: &mut String) {
     }
     pictures(&past.summary, &past.data, others, body);
     let params = past.summary.params();
-    let params = params.into_iter().map(|(name, value)| vec![name.to_owned(), value]);
-    section("Parameters", &["Parameter", "Value"], params.collect(), body);
-    let changes =
-        past.data.changes.iter().map(|change| {
-            vec![change.step.to_string(), change.name.clone(), change.value.to_string()]
-        });
-    section("Knobs turned", &["Step", "Parameter", "Value"], changes.collect(), body);
+    let params = params.into_iter();
+    let params = params.map(|(name, value)| vec![Cell::text(name), Cell::answer(&value)]);
+    section("Parameters", &["Parameter", "Value"], params.collect(), Layout::Plain, body);
+    let changes = past.data.changes.iter();
+    let changes = changes.map(|change| {
+        [&change.step.to_string(), &change.name, &change.value.to_string()]
+            .map(|text| Cell::text(text))
+            .into()
+    });
+    let head = ["Step", "Parameter", "Value"];
+    section("Knobs turned", &head, changes.collect(), Layout::Plain, body);
     let mut metrics = metric_rows(past, others.registry);
     if metrics.len() > 1 {
         let head = metrics.remove(0);
         let head: Vec<&str> = head.iter().map(String::as_str).collect();
-        section("Metrics", &head, metrics, body);
+        section("Metrics", &head, texts(metrics), Layout::Scroll, body);
     }
+}
+
+fn texts(rows: Vec<Vec<String>>) -> Vec<Vec<Cell>> {
+    let row = |cells: Vec<String>| cells.iter().map(|text| Cell::text(text)).collect();
+    rows.into_iter().map(row).collect()
 }
 
 fn pictures(summary: &Summary, data: &RunData, others: &Others<'_>, body: &mut String) {
@@ -275,7 +271,15 @@ fn pictures(summary: &Summary, data: &RunData, others: &Others<'_>, body: &mut S
         device: summary.device().map(|(id, name)| format!("{name} ({id})")),
         remark: Some(format!("recorded {}", summary.started())),
     };
-    for panel in &schema.panels {
+    let own = summary.about["lesson"]["lab"].as_str();
+    let own = others.lesson.zip(own).and_then(|(lesson, lab)| lesson.lab(lab));
+    // A lesson's page shows what the lesson shows.
+    let is_shown = |panel: &&Panel| {
+        own.is_none_or(|lab| {
+            lab.panels.is_empty() || lab.panels.iter().any(|shown| shown.name == panel.name)
+        })
+    };
+    for panel in schema.panels.iter().filter(is_shown) {
         let view = View::new(panel);
         let scene = Scene {
             comparison: RunComparison {
@@ -288,43 +292,5 @@ fn pictures(summary: &Summary, data: &RunData, others: &Others<'_>, body: &mut S
         if let Ok(drawn) = svg(&scene, &source) {
             let _ = writeln!(body, "<figure class=\"picture\">{drawn}</figure>");
         }
-    }
-}
-
-fn section(title: &str, head: &[&str], rows: Vec<Vec<String>>, body: &mut String) {
-    if !rows.is_empty() {
-        let _ = writeln!(body, "<h3>{}</h3>", escaped(title));
-        table(head, rows, body);
-    }
-}
-
-fn table(head: &[&str], rows: Vec<Vec<String>>, body: &mut String) {
-    body.push_str("<table>\n");
-    if !head.is_empty() {
-        row("th", head, body);
-    }
-    rows.iter().for_each(|cells| row("td", cells, body));
-    body.push_str("</table>\n");
-}
-
-fn row(element: &str, cells: &[impl AsRef<str>], body: &mut String) {
-    body.push_str("<tr>");
-    for cell in cells {
-        let _ = write!(body, "<{element}>{}</{element}>", escaped(cell.as_ref()));
-    }
-    body.push_str("</tr>\n");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_in_a_title_or_a_cell_is_taken_for_markup() {
-        let mut body = String::new();
-        table(&["<b>"], vec![vec!["<script>alert(1)</script>\" & '".to_owned()]], &mut body);
-        let page = document("</title><script src=x>", &body);
-        assert!(!page.contains("<script") && !page.contains("<b>"), "{page}");
-        assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{page}");
     }
 }

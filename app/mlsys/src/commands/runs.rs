@@ -16,11 +16,12 @@ use mlsys_lab::{Registry, output};
 use mlsys_run::console::{Console, harmless};
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::record::{self, RecordedRun, RunStatus, Summary};
-use mlsys_view::text::{aligned, cell};
+use mlsys_view::text::cell;
 use serde_json::{Map, Value as Json, json};
 
 use crate::cli::{self, ListRuns, Listing};
 use crate::context::Context;
+use crate::table::Width;
 
 pub fn run(asked: &cli::Runs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let runs = context.paths.as_ref()?.runs();
@@ -142,7 +143,7 @@ fn list(
         console.line(json!({ "runs": objects }))?;
     } else {
         let rows = shown.map(|summary| row(summary, registry));
-        console.lines(aligned(&rows.collect::<Vec<_>>()))?;
+        console.lines(Width::of_output().table(&rows.collect::<Vec<_>>(), ""))?;
     }
     Ok(Exit::Passed)
 }
@@ -155,9 +156,9 @@ fn row(summary: &Summary, registry: &Registry) -> Vec<String> {
     let results = results.map(|(name, value)| format!("{name} {}", number(value)));
     let results: Vec<String> = results.collect();
     let device = summary.device().map_or("", |(id, _)| id);
-    let word = |text: &str| cell(text, 60);
+    let word = |text: &str| cell(text, usize::MAX);
     vec![
-        cell(&summary.name, 120),
+        cell(&summary.name, usize::MAX),
         word(summary.lesson().unwrap_or("")),
         word(device),
         word(summary.status.word()),
@@ -175,18 +176,19 @@ pub fn show(
         console.line(shown(past, registry))?;
         return Ok(Exit::Passed);
     }
-    let mut lines = aligned(&facts(past));
+    let width = Width::of_output();
+    let mut lines = width.table(&facts(past), "");
     let params = past.summary.params();
     if !params.is_empty() {
         lines.push(String::new());
         lines.push("Parameters".to_owned());
-        let rows = params.into_iter().map(|(name, value)| vec![format!("  {name}"), value]);
-        lines.extend(aligned(&rows.collect::<Vec<_>>()));
+        let rows = params.into_iter().map(|(name, value)| vec![name.to_owned(), value]);
+        lines.extend(width.table(&rows.collect::<Vec<_>>(), "  "));
     }
     let metrics = metrics(past, registry);
     if metrics.len() > 1 {
         lines.push(String::new());
-        lines.extend(aligned(&metrics));
+        lines.extend(width.table(&metrics, ""));
     }
     if let Some((step, reason)) = &past.data.diverged {
         lines.push(format!("\ndiverged at step {step}: {}", harmless(reason)));
@@ -200,14 +202,14 @@ pub fn show(
 /// Description and status of a run, a name and a value a row.
 pub fn facts(past: &RecordedRun) -> Vec<Vec<String>> {
     let summary = &past.summary;
-    let word = |json: &Json| json.as_str().map(|text| cell(text, 80));
-    let mut facts = vec![vec!["Run".to_owned(), cell(&summary.name, 120)]];
+    let word = |json: &Json| json.as_str().map(|text| cell(text, usize::MAX));
+    let mut facts = vec![vec!["Run".to_owned(), cell(&summary.name, usize::MAX)]];
     let mut add = |name: &str, value: Option<String>| {
         facts.extend(value.map(|value| vec![name.to_owned(), value]));
     };
     add("Lab", word(&summary.about["lab"]));
     add("Lesson", word(&summary.about["lesson"]["id"]));
-    add("Device", summary.device().map(|(id, name)| cell(&format!("{id} ({name})"), 80)));
+    add("Device", summary.device().map(|(id, name)| cell(&format!("{id} ({name})"), usize::MAX)));
     add("Driver", word(&summary.about["device"]["driver"]));
     add("Started", word(&summary.about["started"]));
     let versions = [("mlsys", &summary.about["mlsys"]), ("burn", &summary.about["burn"])];
@@ -221,14 +223,15 @@ pub fn facts(past: &RecordedRun) -> Vec<Vec<String>> {
 
 /// The status of a run, in a sentence without a full stop.
 fn state(standing: &RunStatus) -> String {
-    let word = cell(standing.word(), 60);
+    let word = cell(standing.word(), usize::MAX);
     match standing {
         RunStatus::GoingOn => word,
         RunStatus::CutOff => format!("{word}: the program that ran it is gone and did not end it"),
         RunStatus::Ended(end) => {
             let seconds =
                 end["seconds"].as_f64().map(|seconds| format!(" after {} s", number(seconds)));
-            let reason = end["reason"].as_str().map(|reason| format!(": {}", cell(reason, 200)));
+            let reason =
+                end["reason"].as_str().map(|reason| format!(": {}", cell(reason, usize::MAX)));
             [Some(word), seconds, reason].into_iter().flatten().collect()
         }
     }
@@ -288,7 +291,7 @@ pub fn metrics(past: &RecordedRun, registry: &Registry) -> Vec<Vec<String>> {
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     for (name, value) in past.data.metrics() {
         let label = labels.get(name).map_or("", |label| label.name()).to_owned();
-        let mut row = vec![cell(name, 60), label, cell(&value.to_string(), 60)];
+        let mut row = vec![cell(name, usize::MAX), label, cell(&value.to_string(), usize::MAX)];
         if let Some(series) = past.data.series.get(name) {
             let (least, most) = ends(series);
             let text = |x: Option<f64>| x.map_or_else(String::new, number);

@@ -1,9 +1,11 @@
 //! Runs that are interrupted or killed at any moment: what was written reads.
 
-use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::{env, fs, thread};
 
+use mlsys_expr::random::SplitMix64;
 use mlsys_harness::sandbox::{Ended, Sandbox, json_file, until};
 use serde_json::{Map, Value, json};
 
@@ -151,6 +153,83 @@ fn simultaneous_runs_keep_their_records_apart() {
         assert_eq!(json["outcome"], "finished");
         assert_eq!(json["series"]["loss"]["values"], 200);
     }
+}
+
+const QUESTION: &str = "+++\nformat = 1\nid = \"tests/one\"\ntitle = \"One\"\nminutes = 1\n+++\n\
+    ```{question} q1\ntype = \"numeric\"\nprompt = \"How many?\"\nanswer = \"1e9\"\n```\n";
+
+/// The answers in the log, in its order; lines that do not read fail, except a last one that was cut off.
+fn given(log: &Path) -> Vec<u32> {
+    let answer = |line: &Vec<u8>| {
+        let line: Value = serde_json::from_slice(line).unwrap();
+        line["given"].as_str().map(|given| given.parse().unwrap())
+    };
+    lines(log).iter().filter_map(answer).collect()
+}
+
+/// Answers one question again and again, line by line, with numbers after `first`, and is killed; how many answers were
+/// acknowledged. An answer that was given before is no attempt and would not be logged again.
+fn killed_while_answering(folder: &Sandbox, first: u32, acknowledged: u32, spin: usize) -> u32 {
+    const MOST: u32 = 2000;
+    let line = format!("open {} --plain", folder.file("one.md", QUESTION));
+    let mut command = folder.command(&line);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let answers: String = (1..=MOST).map(|answer| format!("answer {}\n", first + answer)).collect();
+    let mut stdin = child.stdin.take().unwrap();
+    // The pipe breaks with the kill.
+    let typist = thread::spawn(move || stdin.write_all(format!("next\n{answers}").as_bytes()));
+    let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut last = 0;
+    let mut acknowledge = |line: String| {
+        let number = line.strip_prefix("Not yet: ").and_then(|rest| rest.strip_suffix('.'));
+        // What an earlier session answered is shown again at first.
+        let number = number.and_then(|number| number.parse::<u32>().unwrap().checked_sub(first));
+        last = number.unwrap_or(last);
+        last
+    };
+    while said.next().is_some_and(|line| acknowledge(line.unwrap()) < acknowledged) {}
+    (0..spin).for_each(|_| std::hint::spin_loop());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // What was said before the kill counts as well.
+    said.map_while(Result::ok).for_each(|line| {
+        acknowledge(line);
+    });
+    let _ = typist.join().unwrap();
+    last
+}
+
+/// `MLSYS_KILLS` asks for more of them.
+#[test]
+fn no_acknowledged_answer_is_lost_by_a_kill() {
+    let kills = env::var("MLSYS_KILLS").map_or(12, |kills| kills.parse().unwrap());
+    let mut random = SplitMix64(7);
+    let (mut all, mut unsaid) = (0, 0);
+    for kill in 0..kills {
+        let folder = sandbox();
+        let [first, second] =
+            [0, 1].map(|_| (random.pick(&[0, 1, 2, 5, 17, 60, 150]), random.below(200_000)));
+        let log = folder.path("data/progress.jsonl");
+        let acknowledged = killed_while_answering(&folder, 0, first.0, first.1);
+        let kept = given(&log);
+        assert_eq!(kept, (1..=kept.len() as u32).collect::<Vec<_>>(), "kill {kill}");
+        assert!(kept.len() as u32 >= acknowledged, "kill {kill}: {acknowledged} said, {kept:?}");
+        // The next session adds to what is there.
+        let again = killed_while_answering(&folder, 10_000, second.0, second.1);
+        let grown = given(&log);
+        assert_eq!(grown[..kept.len()], kept, "kill {kill}");
+        assert!((grown.len() - kept.len()) as u32 >= again, "kill {kill}: {again} said, {grown:?}");
+        let shown = folder.run("progress show --json");
+        shown.json();
+        assert_eq!(shown.err, "", "kill {kill}");
+        all += acknowledged + again;
+        unsaid += grown.len() as u32 - acknowledged - again;
+    }
+    println!(
+        "{} kills, {all} answers acknowledged and kept, {unsaid} kept before they were",
+        2 * kills
+    );
 }
 
 #[test]

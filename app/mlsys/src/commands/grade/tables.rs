@@ -8,8 +8,8 @@ use mlsys_run::console::harmless;
 use mlsys_view::xml::escaped;
 
 use super::{Gradebook, Graded, Refused};
-use crate::commands::report::document;
 use crate::commands::runs::export::cell;
+use crate::page::{Cell, Layout, Tone, document, table};
 
 const COLUMNS: &str =
     "learner,lesson,question,result,points,of,attempts,hints,days_late,answer,remark,file";
@@ -92,34 +92,27 @@ pub fn html(book: &Gradebook) -> String {
         let _ = writeln!(body, "<p class=\"bad\">{INTERRUPTED}</p>");
     }
     let lessons = book.learners.first().map_or(&[][..], |graded| &graded.submission.lessons);
-    body.push_str("<table>\n<tr><th>Learner</th><th>Points</th>");
-    for lesson in lessons {
-        let _ = write!(body, "<th>{} ({})</th>", escaped(lesson.lesson.as_str()), lesson.of());
-    }
-    body.push_str("</tr>\n");
-    for (index, Graded { points, of, submission, .. }) in book.learners.iter().enumerate() {
-        let learner = escaped(submission.learner.as_str());
-        let _ = write!(
-            body,
-            "<tr><td><a href=\"#l{index}\">{learner}</a></td><td>{} of {of}</td>",
-            number(*points)
-        );
-        for lesson in &submission.lessons {
-            let _ = write!(body, "<td>{}</td>", number(lesson.points()));
-        }
-        body.push_str("</tr>\n");
-    }
-    body.push_str("</table>\n");
+    let lessons = lessons.iter().map(|lesson| format!("{} ({})", lesson.lesson, lesson.of()));
+    let head: Vec<String> =
+        ["Learner", "Points"].map(str::to_owned).into_iter().chain(lessons).collect();
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    let row = |(index, graded): (usize, &Graded)| {
+        let Graded { points, of, submission, .. } = graded;
+        let own = submission.lessons.iter().map(|lesson| Cell::text(&number(lesson.points())));
+        let learner = Cell::link(&format!("l{index}"), submission.learner.as_str());
+        let points = Cell::text(&format!("{} of {of}", number(*points)));
+        [learner, points].into_iter().chain(own).collect()
+    };
+    let rows: Vec<Vec<Cell>> = book.learners.iter().enumerate().map(row).collect();
+    table(&head, &rows, Layout::Scroll, &mut body);
     for (title, files) in [("Not graded", &book.refused), ("Replaced", &book.replaced)] {
         if files.is_empty() {
             continue;
         }
-        let _ = writeln!(body, "<h2>{title}</h2>\n<table>");
-        for Refused { file, reason } in files {
-            let _ =
-                writeln!(body, "<tr><td>{}</td><td>{}</td></tr>", escaped(file), escaped(reason));
-        }
-        body.push_str("</table>\n");
+        let _ = writeln!(body, "<h2>{title}</h2>");
+        let rows = files.iter().map(|file| [&file.file, &file.reason].map(|text| Cell::text(text)));
+        let rows: Vec<Vec<Cell>> = rows.map(Vec::from).collect();
+        table(&["File", "Why"], &rows, Layout::Facts, &mut body);
     }
     for (index, graded) in book.learners.iter().enumerate() {
         learner(index, graded, &mut body);
@@ -137,45 +130,32 @@ fn learner(index: usize, Graded { file, points, of, submission }: &Graded, body:
     );
     for lesson in &submission.lessons {
         let id = escaped(lesson.lesson.as_str());
-        let _ = writeln!(body, "<h3>{id}</h3>\n<table>\n{HEAD}");
-        for grade in &lesson.questions {
-            question(grade, body);
-        }
-        body.push_str("</table>\n");
+        let _ = writeln!(body, "<h3>{id}</h3>");
+        let rows: Vec<Vec<Cell>> = lesson.questions.iter().map(question).collect();
+        table(&HEAD, &rows, Layout::Facts, body);
     }
 }
 
-const HEAD: &str = "<tr><th>Question</th><th>Result</th><th>Points</th><th>Attempts</th><th>Hints</th>\
-                    <th>Days late</th><th>Answer</th><th></th></tr>";
+const HEAD: [&str; 8] =
+    ["Question", "Result", "Points", "Attempts", "Hints", "Days late", "Answer", "Remark"];
 
-fn question(grade: &QuestionGrade, body: &mut String) {
-    let class = match grade.outcome {
-        GradeOutcome::Right => "good",
-        GradeOutcome::Partial | GradeOutcome::NoAnswer | GradeOutcome::NotGraded => "dim",
-        GradeOutcome::Wrong => "bad",
+fn question(grade: &QuestionGrade) -> Vec<Cell> {
+    let tone = match grade.outcome {
+        GradeOutcome::Right => Tone::Good,
+        GradeOutcome::Partial | GradeOutcome::NoAnswer | GradeOutcome::NotGraded => Tone::Dim,
+        GradeOutcome::Wrong => Tone::Bad,
     };
-    let _ = write!(
-        body,
-        "<tr><td>{}</td><td class=\"{class}\">{}</td><td>{} of {}</td><td>{}</td><td>{}</td><td>{}</td>",
-        escaped(&grade.question),
-        grade.outcome.words(),
-        number(grade.points),
-        grade.of,
-        grade.attempts,
-        grade.hints,
-        grade.days_late
-    );
-    let answer = grade.answer.as_ref().map(|answer| match short(answer) {
-        short if short == answer.to_string() => escaped(&short),
-        short => format!(
-            "<details><summary>{short}</summary><pre>{}</pre></details>",
-            escaped(&answer.to_string())
-        ),
-    });
-    let _ = writeln!(
-        body,
-        "<td>{}</td><td>{}</td></tr>",
-        answer.unwrap_or_default(),
-        escaped(&remark(grade))
-    );
+    // A nought among many numbers hides those that matter.
+    let count = |count: &str| Cell::text(if count == "0" { "" } else { count });
+    let answer = grade.answer.as_ref().map_or_else(String::new, Answer::to_string);
+    vec![
+        Cell::text(&grade.question),
+        Cell::toned(tone, grade.outcome.words()),
+        Cell::text(&format!("{} of {}", number(grade.points), grade.of)),
+        count(&grade.attempts.to_string()),
+        count(&grade.hints.to_string()),
+        count(&grade.days_late.to_string()),
+        Cell::answer(&answer),
+        Cell::text(&remark(grade)),
+    ]
 }

@@ -13,12 +13,13 @@ use mlsys_run::process::{Exit, Failure};
 use mlsys_run::session::{RunRequest, execute};
 use mlsys_run::settings;
 use mlsys_run::sources::Sources;
-use mlsys_view::text::{aligned, cell};
+use mlsys_view::text::cell;
 use serde_json::json;
 
 use super::{MAX_VALUE, device_for};
 use crate::cli;
 use crate::context::Context;
+use crate::table::Width;
 
 struct Compared {
     file: String,
@@ -94,7 +95,8 @@ fn run_file(
 
 /// The first metric, and those in which the runs differ; a column for each file.
 fn table(schema: &Schema, compared: &[Compared]) -> Vec<String> {
-    let names = compared.iter().map(|one| cell(&one.file, MAX_VALUE));
+    let width = Width::of_output();
+    let names = compared.iter().map(|one| cell(&one.file, usize::MAX));
     let mut rows = vec![std::iter::once(String::new()).chain(names).collect::<Vec<_>>()];
     let mut equal = 0;
     for (place, metric) in schema.metrics.iter().enumerate() {
@@ -108,12 +110,12 @@ fn table(schema: &Schema, compared: &[Compared]) -> Vec<String> {
             continue;
         }
         let shown = values.iter().map(|value| match value {
-            Some(value) => cell(&value.to_string(), MAX_VALUE),
+            Some(value) => width.value(&value.to_string(), MAX_VALUE),
             None => "-".to_owned(),
         });
         rows.push(std::iter::once(metric.name.clone()).chain(shown).collect());
     }
-    let mut lines = aligned(&rows);
+    let mut lines = width.table(&rows, "");
     lines.push(match equal {
         1 => "1 metric is equal".to_owned(),
         equal => format!("{equal} metrics are equal"),

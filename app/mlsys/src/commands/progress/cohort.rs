@@ -9,6 +9,7 @@ use crate::cli::CohortOf;
 use crate::commands::runs::export::cell;
 use crate::context::Context;
 use crate::grader::ProcessGrader;
+use crate::page::{Cell, Layout, document, table};
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::storage::read_bounded;
 use mlsys_view::xml::escaped as escape;
@@ -157,11 +158,7 @@ fn csv(cohort: &Cohort) -> String {
 }
 
 fn plain(cohort: &Cohort) -> String {
-    let learners = match cohort.learners {
-        1 => "1 learner".to_owned(),
-        many => format!("{many} learners"),
-    };
-    let mut text = format!("{learners} in {}\n", cohort.course);
+    let mut text = format!("{} in {}\n", learners(cohort.learners), cohort.course);
     for lesson in &cohort.lessons {
         text.push_str(&format!("\n{}: {}\n", lesson.id, lesson.title));
         for line in lines(lesson) {
@@ -233,36 +230,31 @@ fn lines(lesson: &LessonReport) -> Vec<String> {
 }
 
 fn html(cohort: &Cohort, title: &str) -> String {
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>{0}</title>\n\
-         <style>body{{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}}\
-         li{{white-space:pre-wrap}}table{{border-collapse:collapse}}td,th{{padding:.2em .8em;text-align:left}}</style>\n\
-         <h1>{0}</h1>\n<p>{1} learners</p>\n",
-        escape(title),
-        cohort.learners
-    );
+    let mut body = format!("<p>{}</p>\n", learners(cohort.learners));
     for lesson in &cohort.lessons {
-        page.push_str(&format!(
-            "<h2>{}</h2>\n<p><code>{}</code></p>\n<ul>\n",
+        body.push_str(&format!(
+            "<h2>{}</h2>\n<p class=\"dim\">{}</p>\n<ul>\n",
             escape(&lesson.title),
             escape(&lesson.id)
         ));
         for line in lines(lesson) {
-            page.push_str(&format!("<li>{}</li>\n", escape(&line)));
+            body.push_str(&format!("<li class=\"text\">{}</li>\n", escape(&line)));
         }
-        page.push_str("</ul>\n");
+        body.push_str("</ul>\n");
     }
-    if !cohort.names.is_empty() {
-        page.push_str("<table><tr><th>learner<th>completed<th>points</tr>\n");
-        for learner in &cohort.names {
-            page.push_str(&format!(
-                "<tr><td>{}<td>{}<td>{}</tr>\n",
-                escape(&learner.name),
-                learner.completed,
-                learner.points
-            ));
-        }
-        page.push_str("</table>\n");
+    let rows = cohort.names.iter().map(|learner| {
+        let counts = [learner.completed.to_string(), learner.points.to_string()];
+        let counts = counts.iter().map(|count| Cell::text(count));
+        std::iter::once(Cell::text(&learner.name)).chain(counts).collect()
+    });
+    let rows: Vec<Vec<Cell>> = rows.collect();
+    if !rows.is_empty() {
+        body.push_str("<h2>Learners</h2>\n");
+        table(&["Learner", "Completed", "Points"], &rows, Layout::Scroll, &mut body);
     }
-    page + "</html>\n"
+    document(title, &body)
+}
+
+fn learners(count: usize) -> String {
+    if count == 1 { "1 learner".to_owned() } else { format!("{count} learners") }
 }

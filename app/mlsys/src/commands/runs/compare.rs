@@ -7,10 +7,11 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{ends, object};
 use crate::cli::Listing;
+use crate::table::Width;
 use mlsys_run::console::Console;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::record::{RecordedRun, value_text};
-use mlsys_view::text::{aligned, cell};
+use mlsys_view::text::cell;
 
 pub fn run(runs: &[RecordedRun], listing: Listing, console: &mut Console) -> Result<Exit, Failure> {
     let labs: BTreeSet<&str> = runs.iter().map(|past| past.summary.lab()).collect();
@@ -86,15 +87,16 @@ fn lines(runs: &[RecordedRun]) -> Vec<String> {
             let device = past.summary.device().map_or("", |(id, _)| id);
             vec![
                 letter.clone(),
-                cell(&past.summary.name, 120),
-                cell(device, 60),
-                cell(&past.summary.started(), 60),
-                cell(past.summary.status.word(), 60),
+                cell(&past.summary.name, usize::MAX),
+                cell(device, usize::MAX),
+                cell(&past.summary.started(), usize::MAX),
+                cell(past.summary.status.word(), usize::MAX),
                 format!("step {}", past.data.step),
             ]
         })
         .collect();
-    let mut lines = aligned(&rows);
+    let width = Width::of_output();
+    let mut lines = width.table(&rows, "");
     lines.push(String::new());
     let differing = differing(runs.iter().map(|past| &past.summary.about));
     if differing.is_empty() {
@@ -104,15 +106,15 @@ fn lines(runs: &[RecordedRun]) -> Vec<String> {
         for (name, values) in differing {
             rows.push(header(name, values.into_iter().map(value_text)));
         }
-        lines.extend(aligned(&rows));
+        lines.extend(width.table(&rows, ""));
     }
     lines.push(String::new());
-    lines.extend(aligned(&table(runs, &letters)));
+    lines.extend(width.table(&table(runs, &letters), ""));
     lines
 }
 
 fn header(name: &str, cells: impl Iterator<Item = String>) -> Vec<String> {
-    [cell(name, 60)].into_iter().chain(cells).collect()
+    [cell(name, usize::MAX)].into_iter().chain(cells).collect()
 }
 
 /// The metrics: the last values with their ratios to the first run's, then the least.
