@@ -38,7 +38,8 @@ fn recomputation_saves_memory_not_losses() {
     // Attention in one pass keeps no probabilities, which are counted.
     assert!(whole > 0.6 * counted && whole < 0.9 * counted, "{whole} {counted}");
     assert!(elementwise < whole, "{elementwise} {whole}");
-    assert!(blocks < 0.25 * counted, "{blocks} {counted}");
+    // A tenth, and where a second thread has its first share of a product meanwhile, what that thread works in.
+    assert!(blocks < 0.35 * counted, "{blocks} {counted}");
 }
 
 #[test]
