@@ -3,7 +3,7 @@
 use std::env;
 use std::io::{self, IsTerminal};
 
-use mlsys_view::text::{cell, fitted, unfitted, wrapped};
+use mlsys_view::text::{cell, fitted, one_line, unfitted, wrapped};
 
 /// Terminals that say they are narrower are not believed.
 const NARROWEST: usize = 20;
@@ -34,7 +34,7 @@ impl Width {
     /// A value as a cell: on a terminal a long one is cut.
     pub fn value(self, text: &str, longest: usize) -> String {
         match self {
-            Self::Unlimited => cell(text, usize::MAX),
+            Self::Unlimited => one_line(text),
             Self::Columns(_) => cell(text, longest),
         }
     }

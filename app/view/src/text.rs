@@ -182,9 +182,15 @@ pub fn wrap_code(line: &str, width: usize) -> Vec<String> {
     rows.map(|(indent, row)| format!("{}{}", " ".repeat(indent), row.trim_end())).collect()
 }
 
+/// A text as one line.
+pub fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
 /// A text that fits a cell: one line, and not without end.
 pub fn cell(text: &str, longest: usize) -> String {
-    let mut characters = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let line = one_line(text);
+    let mut characters = line.chars();
     let short: String = characters.by_ref().take(longest).collect();
     if characters.next().is_some() { format!("{short} …") } else { short }
 }

@@ -21,7 +21,7 @@ use mlsys_run::session::{RunRequest, execute};
 use mlsys_run::settings;
 use mlsys_run::sources::Sources;
 use mlsys_tui::{Opening, own_page};
-use mlsys_view::text::{cell, wrapped};
+use mlsys_view::text::{one_line, wrapped};
 use serde_json::{Value as Json, json};
 
 use super::{check, model, open};
@@ -265,7 +265,7 @@ fn section(lines: &mut Vec<String>, title: &str, rows: Vec<Vec<String>>, width: 
 
 fn param_row(param: &Param) -> Vec<String> {
     let default = match (&param.default, &param.from) {
-        (Some(default), _) => format!("= {}", cell(&default.to_string(), usize::MAX)),
+        (Some(default), _) => format!("= {}", one_line(&default.to_string())),
         (None, Some(from)) => format!("= {from}"),
         (None, None) if param.optional => "unset".to_owned(),
         (None, None) => String::new(),
@@ -278,14 +278,7 @@ fn param_row(param: &Param) -> Vec<String> {
         about.push_str(" [command line only]");
     }
     let unit = param.unit.as_deref().unwrap_or("").to_owned();
-    vec![
-        param.name.clone(),
-        param.ty.to_string(),
-        default,
-        unit,
-        cell(&range(param), usize::MAX),
-        about,
-    ]
+    vec![param.name.clone(), param.ty.to_string(), default, unit, one_line(&range(param)), about]
 }
 
 /// What a parameter takes: its names, or its range.
@@ -310,7 +303,7 @@ fn values(param: &Param) -> Vec<String> {
 fn preset_row(preset: &Preset) -> Vec<String> {
     let set: Vec<String> =
         preset.set.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-    let set = cell(&set.join(", "), usize::MAX);
+    let set = one_line(&set.join(", "));
     vec![preset.name.clone(), set, preset.about.clone()]
 }
 

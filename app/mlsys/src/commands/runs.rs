@@ -16,7 +16,7 @@ use mlsys_lab::{Registry, output};
 use mlsys_run::console::{Console, harmless};
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::record::{self, RecordedRun, RunStatus, Summary};
-use mlsys_view::text::cell;
+use mlsys_view::text::one_line;
 use serde_json::{Map, Value as Json, json};
 
 use crate::cli::{self, ListRuns, Listing};
@@ -156,13 +156,12 @@ fn row(summary: &Summary, registry: &Registry) -> Vec<String> {
     let results = results.map(|(name, value)| format!("{name} {}", number(value)));
     let results: Vec<String> = results.collect();
     let device = summary.device().map_or("", |(id, _)| id);
-    let word = |text: &str| cell(text, usize::MAX);
     vec![
-        cell(&summary.name, usize::MAX),
-        word(summary.lesson().unwrap_or("")),
-        word(device),
-        word(summary.status.word()),
-        word(&results.join(", ")),
+        one_line(&summary.name),
+        one_line(summary.lesson().unwrap_or("")),
+        one_line(device),
+        one_line(summary.status.word()),
+        one_line(&results.join(", ")),
     ]
 }
 
@@ -202,14 +201,14 @@ pub fn show(
 /// Description and status of a run, a name and a value a row.
 pub fn facts(past: &RecordedRun) -> Vec<Vec<String>> {
     let summary = &past.summary;
-    let word = |json: &Json| json.as_str().map(|text| cell(text, usize::MAX));
-    let mut facts = vec![vec!["Run".to_owned(), cell(&summary.name, usize::MAX)]];
+    let word = |json: &Json| json.as_str().map(one_line);
+    let mut facts = vec![vec!["Run".to_owned(), one_line(&summary.name)]];
     let mut add = |name: &str, value: Option<String>| {
         facts.extend(value.map(|value| vec![name.to_owned(), value]));
     };
     add("Lab", word(&summary.about["lab"]));
     add("Lesson", word(&summary.about["lesson"]["id"]));
-    add("Device", summary.device().map(|(id, name)| cell(&format!("{id} ({name})"), usize::MAX)));
+    add("Device", summary.device().map(|(id, name)| one_line(&format!("{id} ({name})"))));
     add("Driver", word(&summary.about["device"]["driver"]));
     add("Started", word(&summary.about["started"]));
     let versions = [("mlsys", &summary.about["mlsys"]), ("burn", &summary.about["burn"])];
@@ -223,15 +222,14 @@ pub fn facts(past: &RecordedRun) -> Vec<Vec<String>> {
 
 /// The status of a run, in a sentence without a full stop.
 fn state(standing: &RunStatus) -> String {
-    let word = cell(standing.word(), usize::MAX);
+    let word = one_line(standing.word());
     match standing {
         RunStatus::GoingOn => word,
         RunStatus::CutOff => format!("{word}: the program that ran it is gone and did not end it"),
         RunStatus::Ended(end) => {
             let seconds =
                 end["seconds"].as_f64().map(|seconds| format!(" after {} s", number(seconds)));
-            let reason =
-                end["reason"].as_str().map(|reason| format!(": {}", cell(reason, usize::MAX)));
+            let reason = end["reason"].as_str().map(|reason| format!(": {}", one_line(reason)));
             [Some(word), seconds, reason].into_iter().flatten().collect()
         }
     }
@@ -291,7 +289,7 @@ pub fn metrics(past: &RecordedRun, registry: &Registry) -> Vec<Vec<String>> {
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     for (name, value) in past.data.metrics() {
         let label = labels.get(name).map_or("", |label| label.name()).to_owned();
-        let mut row = vec![cell(name, usize::MAX), label, cell(&value.to_string(), usize::MAX)];
+        let mut row = vec![one_line(name), label, one_line(&value.to_string())];
         if let Some(series) = past.data.series.get(name) {
             let (least, most) = ends(series);
             let text = |x: Option<f64>| x.map_or_else(String::new, number);

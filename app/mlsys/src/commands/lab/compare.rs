@@ -13,7 +13,7 @@ use mlsys_run::process::{Exit, Failure};
 use mlsys_run::session::{RunRequest, execute};
 use mlsys_run::settings;
 use mlsys_run::sources::Sources;
-use mlsys_view::text::cell;
+use mlsys_view::text::one_line;
 use serde_json::json;
 
 use super::{MAX_VALUE, device_for};
@@ -96,7 +96,7 @@ fn run_file(
 /// The first metric, and those in which the runs differ; a column for each file.
 fn table(schema: &Schema, compared: &[Compared]) -> Vec<String> {
     let width = Width::of_output();
-    let names = compared.iter().map(|one| cell(&one.file, usize::MAX));
+    let names = compared.iter().map(|one| one_line(&one.file));
     let mut rows = vec![std::iter::once(String::new()).chain(names).collect::<Vec<_>>()];
     let mut equal = 0;
     for (place, metric) in schema.metrics.iter().enumerate() {

@@ -11,7 +11,7 @@ use crate::table::Width;
 use mlsys_run::console::Console;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::record::{RecordedRun, value_text};
-use mlsys_view::text::cell;
+use mlsys_view::text::one_line;
 
 pub fn run(runs: &[RecordedRun], listing: Listing, console: &mut Console) -> Result<Exit, Failure> {
     let labs: BTreeSet<&str> = runs.iter().map(|past| past.summary.lab()).collect();
@@ -87,10 +87,10 @@ fn lines(runs: &[RecordedRun]) -> Vec<String> {
             let device = past.summary.device().map_or("", |(id, _)| id);
             vec![
                 letter.clone(),
-                cell(&past.summary.name, usize::MAX),
-                cell(device, usize::MAX),
-                cell(&past.summary.started(), usize::MAX),
-                cell(past.summary.status.word(), usize::MAX),
+                one_line(&past.summary.name),
+                one_line(device),
+                one_line(&past.summary.started()),
+                one_line(past.summary.status.word()),
                 format!("step {}", past.data.step),
             ]
         })
@@ -114,7 +114,7 @@ fn lines(runs: &[RecordedRun]) -> Vec<String> {
 }
 
 fn header(name: &str, cells: impl Iterator<Item = String>) -> Vec<String> {
-    [cell(name, usize::MAX)].into_iter().chain(cells).collect()
+    [one_line(name)].into_iter().chain(cells).collect()
 }
 
 /// The metrics: the last values with their ratios to the first run's, then the least.
