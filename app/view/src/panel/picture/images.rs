@@ -166,7 +166,7 @@ impl Picture for Images {
             let room = area.right().saturating_sub(start).saturating_sub(labels.max().unwrap_or(0));
             more = format!(" +{} more", left_out(places));
             if pen::width(&more) > room {
-                // The count takes the place of the last image, whose label would be in the way; of the only one it is short.
+                // The count takes the place of the last image. Where there is only one, the count is shortened instead.
                 more = match places {
                     1 => format!(" +{}", left_out(places)),
                     _ => format!(" +{} more", left_out(places - 1)),

@@ -110,7 +110,7 @@ fn is_sign(c: char) -> bool {
     !c.is_whitespace() && !is_letter(c) && !c.is_numeric()
 }
 
-/// Bytes of the characters at the beginning that are of a kind, at most so many of them.
+/// Bytes of the characters at the beginning that are of a kind; `most` bounds their number.
 fn run(text: &str, most: usize, is_of_kind: impl Fn(char) -> bool) -> usize {
     text.chars().take(most).take_while(|&c| is_of_kind(c)).map(char::len_utf8).sum()
 }
