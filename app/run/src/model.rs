@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use mlsys_analytic::model_config::{Attention, ConfigProblem, MAX_BYTES, Model, Part, TRAINING};
 use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::params::{Given, ParamError, Params, Problem, Settings};
 use mlsys_lab::schema::{Param, Schema};
 use mlsys_lab::value::{percent, significant};
 use mlsys_lab::{DeviceId, Lab, LabError, Registry, Run, RunData, Tables};
+use mlsys_sim::model_config::{Attention, ConfigProblem, MAX_BYTES, Model, Part, TRAINING};
 
 use crate::process::Failure;
 use crate::storage::read_bounded;

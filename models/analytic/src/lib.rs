@@ -6,7 +6,6 @@
 //! never a wrapped number.
 
 pub mod closed_form;
-pub mod model_config;
 
 mod compression {
     pub(crate) mod codebooks;

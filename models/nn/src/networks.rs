@@ -11,7 +11,7 @@ pub use crate::networks::gradient_check::{gradient, in_f64, max_error, perturbed
 pub(crate) use crate::networks::transformer::tests::reference::{Matrix, Plain, PlainBlock, Stir};
 pub use crate::networks::transformer::{
     Attention, Block, CheckpointedPass, ForwardTrace, MASKED_SCORE, Positions, RMS_EPSILON,
-    ROTARY_BASE, RmsNorm, Rotary, SwiGlu, TokenPositions, Transformer, TransformerConfig, Variant,
+    RmsNorm, Rotary, SwiGlu, TokenPositions, Transformer, TransformerConfig, Variant,
 };
 use crate::random::Stream;
 use burn::module::{Module, Param};

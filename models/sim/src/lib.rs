@@ -8,6 +8,7 @@ pub mod inference;
 pub mod integer;
 pub mod lowering;
 pub mod memory;
+pub mod model_config;
 pub mod network;
 pub mod pattern;
 pub mod pipeline;

@@ -24,6 +24,14 @@ impl Architecture {
             _ => Self::Llama,
         })
     }
+
+    /// As `architecture` names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gpt => "gpt",
+            Self::Llama => "llama",
+        }
+    }
 }
 
 /// Widths of the projections in one attention block.

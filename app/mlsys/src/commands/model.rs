@@ -1,11 +1,11 @@
 //! `mlsys model show`, and the model of `mlsys lab KIND --model`: a Hugging Face config.json.
 
-use mlsys_analytic::model_config::{ADAM_BYTES, Part, Tensor};
 use mlsys_lab::params::{Given, Settings};
 use mlsys_lab::schema::Schema;
 use mlsys_lab::{Lab, Registry, Tables};
 use mlsys_run::model::{BITS, LabFit, ModelFile, Row, model_param, weight_bytes};
 use mlsys_run::process::{Exit, Failure};
+use mlsys_sim::model_config::{ADAM_BYTES, Part, Tensor};
 use mlsys_view::text::{aligned, wrapped};
 use serde_json::{Value as Json, json};
 

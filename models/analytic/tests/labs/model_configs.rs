@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use mlsys_analytic::model_config::{MAX_BYTES, Model, Part};
 use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::random::SplitMix64;
 use mlsys_lab::{DeviceId, Lab, LabError, Params, Run, RunData, Settings, Tables, Value};
+use mlsys_sim::model_config::{MAX_BYTES, Model, Part};
 
 use crate::run::{lab, number};
 
@@ -57,7 +57,7 @@ fn model(name: &str) -> Model {
     Model::read(&bytes).unwrap_or_else(|problems| panic!("{name}: {}", shown(&problems, &bytes)))
 }
 
-fn shown(problems: &[mlsys_analytic::model_config::ConfigProblem], bytes: &[u8]) -> String {
+fn shown(problems: &[mlsys_sim::model_config::ConfigProblem], bytes: &[u8]) -> String {
     problems.iter().map(|problem| problem.shown(bytes)).collect::<Vec<_>>().join("\n")
 }
 

@@ -7,7 +7,8 @@
 
 pub use self::checkpointing::CheckpointedPass;
 pub use self::config::{RMS_EPSILON, TransformerConfig, Variant};
-pub use self::positions::{Positions, ROTARY_BASE, Rotary, TokenPositions};
+use self::positions::ROTARY_BASE;
+pub use self::positions::{Positions, Rotary, TokenPositions};
 use crate::networks::Initializer;
 use burn::module::{Module, Param};
 use burn::tensor::{Int, Tensor, activation};

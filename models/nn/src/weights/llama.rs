@@ -10,14 +10,15 @@ use std::io::Read;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-use serde_json::{Map, Value as Json};
+use mlsys_sim::model_config::{self, Attention, AttentionBias, Family, Model};
+use serde_json::Value as Json;
 
 use super::safetensors::{self, Head, Opened};
 use super::{DecodeError, hugging_face};
 use crate::baseline::trained::Trained;
 use crate::data::tokenizer;
 use crate::data::{DataConfig, Dataset, Vocabulary};
-use crate::networks::{Activation, Architecture, ROTARY_BASE, TransformerConfig, Variant};
+use crate::networks::{Activation, Architecture, TransformerConfig, Variant};
 
 /// What such an artifact is called by its ending.
 pub const ENDING: &str = "llama";
@@ -28,9 +29,11 @@ pub const MAX_PARAMETERS: u64 = 160_000_000;
 /// Bytes of all files of weights: 4 for each parameter, and their headers.
 const MAX_WEIGHT_BYTES: u64 = 4 * MAX_PARAMETERS + (16 << 20);
 
-const MAX_CONFIG_BYTES: u64 = 1 << 20;
 const MAX_INDEX_BYTES: u64 = 8 << 20;
 const MAX_SHARDS: usize = 64;
+
+/// Context of a configuration that does not say; that of transformers' class.
+const CONTEXT: u64 = 2048;
 
 /// Tokens of the windows that a model from elsewhere is judged by.
 const WINDOW: usize = 128;
@@ -47,7 +50,7 @@ pub fn pack(folder: &Path) -> Result<Vec<u8>, Vec<String>> {
         Ok(bytes) => files.push((name.to_owned(), bytes)),
         Err(reason) => problems.push(format!("{name}: {reason}")),
     };
-    add(CONFIG, MAX_CONFIG_BYTES);
+    add(CONFIG, model_config::MAX_BYTES as u64);
     if folder.join(TOKENIZER).symlink_metadata().is_ok() {
         add(TOKENIZER, tokenizer::MAX_BYTES as u64);
     }
@@ -135,41 +138,36 @@ fn shards(index: &Path) -> Result<BTreeSet<String>, String> {
 /// The trained network of a packed folder; all problems at once.
 pub fn unpack(packed: &[u8]) -> Result<Trained, DecodeError> {
     let files = files(packed).ok_or_else(|| DecodeError::Foreign("it is torn".to_owned()))?;
-    let mut problems = Vec::new();
-    let bytes = |name: &str| files.get(name).copied().unwrap_or(&[]);
-    let config = Config::read(bytes(CONFIG), &mut problems);
-    let mut opened: Vec<Opened<'_>> = Vec::new();
+    let config = files.get(CONFIG).copied().unwrap_or(&[]);
+    let read = read_config(config).and_then(|(sizes, head)| {
+        let vocabulary = match files.get(TOKENIZER) {
+            Some(json) => tokenizer::read(json, sizes.vocab).map_err(|e| vec![e.to_string()])?,
+            None => Vocabulary::numbers(sizes.vocab),
+        };
+        Ok((sizes, head, vocabulary))
+    });
+    let (mut opened, mut problems): (Vec<Opened<'_>>, _) = (Vec::new(), Vec::new());
     for (name, bytes) in files.iter().filter(|(name, _)| name.ends_with(".safetensors")) {
         match safetensors::open(bytes) {
             Ok(file) => opened.push(file),
             Err(error) => problems.push(format!("{name}: {}", error.in_words())),
         }
     }
-    let read = config.map(|config| {
-        let vocab = config.sizes.vocab;
-        let vocabulary = match files.get(TOKENIZER) {
-            Some(json) => tokenizer::read(json, vocab).map_err(|error| error.to_string()),
-            None => Ok(Vocabulary::numbers(vocab)),
-        };
-        (config, vocabulary)
-    });
-    let (config, vocabulary) = match read {
-        Some((config, Ok(vocabulary))) if problems.is_empty() => (config, vocabulary),
-        Some((_, Err(error))) => {
-            problems.push(error);
-            return Err(DecodeError::Unfit(problems));
-        }
-        Some((_, Ok(_))) | None => return Err(DecodeError::Unfit(problems)),
+    let (sizes, head, vocabulary) = match read {
+        Ok(read) if problems.is_empty() => read,
+        Ok(_) => return Err(DecodeError::Unfit(problems)),
+        Err(reasons) => return Err(DecodeError::Unfit([reasons, problems].concat())),
     };
-    let architecture = Architecture::Transformer(config.sizes.clone());
-    let weights = safetensors::row(&opened, &architecture, config.head)?;
+    let context = sizes.context.min(WINDOW);
+    let architecture = Architecture::Transformer(sizes);
+    let weights = safetensors::row(&opened, &architecture, head)?;
     // What mlsys has saved says what it learned; of others the data are a text in the model's own tokens.
     let described = opened.iter().find_map(|file| Trained::description(file, &architecture));
     let (data, activation, steps) = match described {
         Some(described) => described?,
         None => (
             DataConfig {
-                context: config.sizes.context.min(WINDOW),
+                context,
                 tokenizer: Some(Arc::new(vocabulary)),
                 ..DataConfig::new(Dataset::Text, 1)
             },
@@ -195,171 +193,62 @@ fn files(packed: &[u8]) -> Option<BTreeMap<String, &[u8]>> {
     Some(files)
 }
 
-struct Config {
-    sizes: TransformerConfig,
-    head: Head,
-}
-
-impl Config {
-    /// Reads config.json; without one that can be used, why not.
-    fn read(bytes: &[u8], problems: &mut Vec<String>) -> Option<Self> {
-        let object = match serde_json::from_slice(bytes) {
-            Ok(Json::Object(object)) => object,
-            Ok(_) => {
-                problems.push(format!("{CONFIG}: it is not a JSON object"));
-                return None;
-            }
-            Err(error) => {
-                problems.push(format!("{CONFIG}: {error}"));
-                return None;
-            }
-        };
-        let before = problems.len();
-        let mut fields = Fields { object: &object, problems: &mut *problems };
-        let kind = fields.text("model_type").unwrap_or("missing").to_owned();
-        if kind != hugging_face::MODEL_TYPE {
-            fields.problem(format!(
-                "model_type is {kind}; only {} runs here",
-                hugging_face::MODEL_TYPE
-            ));
-            return None;
-        }
-        let activation = fields.text("hidden_act").unwrap_or(hugging_face::ACTIVATION).to_owned();
-        if activation != hugging_face::ACTIVATION {
-            fields.problem(format!("hidden_act is {activation}, not {}", hugging_face::ACTIVATION));
-        }
-        for key in ["attention_bias", "mlp_bias"] {
-            if fields.flag(key) {
-                fields.problem(format!("{key} is true; biases are not supported"));
-            }
-        }
-        let rotary = fields.rotary();
-        let heads = fields.size("num_attention_heads", None);
-        let mut config = TransformerConfig {
-            vocab: fields.size("vocab_size", None),
-            width: fields.size("hidden_size", None),
-            depth: fields.size("num_hidden_layers", None),
-            heads,
-            kv_heads: fields.size("num_key_value_heads", Some(heads)),
-            ffn: fields.size("intermediate_size", None),
-            context: fields.size("max_position_embeddings", Some(2048)),
-            variant: Variant {
-                head: fields.given("head_dim").then(|| fields.size("head_dim", None)),
-                rotary_base: rotary,
-                rms_epsilon: fields.float("rms_norm_eps", 1e-6),
-            },
-        };
-        let head = if fields.flag("tie_word_embeddings") { Head::Tied } else { Head::Own };
-        if problems.len() > before {
-            return None;
-        }
-        // A width of heads that follows from the others is none of its own.
-        config.variant.head =
-            config.variant.head.filter(|head| head.saturating_mul(heads) != config.width);
-        if let Err((_, reason)) = config.check() {
-            problems.push(format!("{CONFIG}: {reason}"));
-            return None;
-        }
-        let parameters = parameters(&config, head);
-        if parameters > u128::from(MAX_PARAMETERS) {
-            problems.push(format!(
-                "{CONFIG}: the model has {parameters} parameters; at most {MAX_PARAMETERS} run here"
-            ));
-            return None;
-        }
-        Some(Self { sizes: config, head })
+/// The sizes that a configuration names, and where its head is; without a network that runs here, why not.
+fn read_config(bytes: &[u8]) -> Result<(TransformerConfig, Head), Vec<String>> {
+    let said = |problem: String| format!("{CONFIG}: {problem}");
+    let model = Model::read(bytes).map_err(|problems| {
+        problems.iter().map(|problem| said(problem.shown(bytes))).collect::<Vec<_>>()
+    })?;
+    let config = &model.config;
+    let (Some(numerics), Attention::Heads { kv_heads, head_dim }) =
+        (&config.numerics, config.attention)
+    else {
+        let only = format!("model_type is {}; only {} runs here", config.family, Family::Llama);
+        return Err(vec![said(only)]);
+    };
+    let mut problems = Vec::new();
+    let activation = numerics.activation.escape_debug();
+    if numerics.activation != hugging_face::ACTIVATION {
+        problems.push(format!("hidden_act is {activation}, not {}", hugging_face::ACTIVATION));
     }
-}
-
-/// Their count, by sizes of at most 2^30 each.
-fn parameters(config: &TransformerConfig, head: Head) -> u128 {
-    let of = |size: usize| size as u128;
-    let (h, f, depth) = (of(config.width), of(config.ffn), of(config.depth));
-    let tables = if head == Head::Tied { 1 } else { 2 };
-    let attention = 2 * h * of(config.queries()) + 2 * h * of(config.keys());
-    tables * of(config.vocab) * h + depth * (attention + 3 * h * f + 2 * h) + h
-}
-
-struct Fields<'a> {
-    object: &'a Map<String, Json>,
-    problems: &'a mut Vec<String>,
-}
-
-impl Fields<'_> {
-    fn problem(&mut self, message: String) {
-        self.problems.push(format!("{CONFIG}: {}", message.escape_debug()));
+    if config.attention_bias != AttentionBias::None || config.ffn_bias {
+        problems.push("attention_bias or mlp_bias is true; biases are not supported".to_owned());
     }
-
-    fn get(&self, key: &str) -> Option<&Json> {
-        self.object.get(key).filter(|value| !value.is_null())
+    if let Some(kind) = &numerics.rotary_scaling {
+        let kind = kind.escape_debug();
+        problems.push(format!("rotary positions are scaled ({kind}), which is not supported"));
     }
-
-    fn given(&self, key: &str) -> bool {
-        self.get(key).is_some()
+    if model.parameters > MAX_PARAMETERS {
+        problems.push(format!(
+            "the model has {} parameters; at most {MAX_PARAMETERS} run here",
+            model.parameters
+        ));
     }
-
-    fn text(&self, key: &str) -> Option<&str> {
-        self.get(key).and_then(Json::as_str)
+    // Each is at most 2^30.
+    let size = |size: u64| size as usize;
+    // A width of heads that follows from the others is none of its own.
+    let own_head = (head_dim * config.heads != config.hidden).then(|| size(head_dim));
+    let sizes = TransformerConfig {
+        vocab: size(config.vocab),
+        width: size(config.hidden),
+        depth: size(config.layers),
+        heads: size(config.heads),
+        kv_heads: size(kv_heads),
+        ffn: size(config.ffn),
+        context: size(config.context.unwrap_or(CONTEXT)),
+        variant: Variant {
+            head: own_head,
+            rotary_base: numerics.rotary_base,
+            rms_epsilon: numerics.epsilon,
+        },
+    };
+    if let Err((_, reason)) = sizes.check() {
+        problems.push(reason);
     }
-
-    fn flag(&self, key: &str) -> bool {
-        self.get(key).and_then(Json::as_bool).unwrap_or(false)
+    let head = if config.tied { Head::Tied } else { Head::Own };
+    if problems.is_empty() {
+        Ok((sizes, head))
+    } else {
+        Err(problems.into_iter().map(said).collect())
     }
-
-    fn size(&mut self, key: &str, default: Option<usize>) -> usize {
-        const MOST: u64 = 1 << 20;
-        match (self.get(key).cloned(), default) {
-            (Some(value), _) => match value.as_u64().filter(|size| (1..=MOST).contains(size)) {
-                Some(size) => size as usize,
-                None => {
-                    self.problem(format!(
-                        "{key} is {}, not a whole number from 1 to {MOST}",
-                        short(&value)
-                    ));
-                    1
-                }
-            },
-            (None, Some(default)) => default,
-            (None, None) => {
-                self.problem(format!("{key} is missing"));
-                1
-            }
-        }
-    }
-
-    /// A number above zero.
-    fn float(&mut self, key: &str, default: f64) -> f64 {
-        let Some(value) = self.get(key).cloned() else { return default };
-        self.positive(key, &value).unwrap_or(default)
-    }
-
-    fn positive(&mut self, key: &str, value: &Json) -> Option<f64> {
-        let number = value.as_f64().filter(|number| *number > 0.0 && number.is_finite());
-        if number.is_none() {
-            self.problem(format!("{key} is {}, not a number above 0", short(value)));
-        }
-        number
-    }
-
-    /// The base of rotary positions, under the names of older and newer files.
-    fn rotary(&mut self) -> f64 {
-        let mut base = self.float("rope_theta", ROTARY_BASE);
-        for key in ["rope_parameters", "rope_scaling"] {
-            let Some(Json::Object(how)) = self.get(key).cloned() else { continue };
-            let kind = how.get("rope_type").or_else(|| how.get("type")).and_then(Json::as_str);
-            if let Some(kind) = kind.filter(|kind| *kind != "default") {
-                self.problem(format!(
-                    "{key} is of type {kind}; scaled positions are not supported"
-                ));
-            }
-            if let Some(theta) = how.get("rope_theta") {
-                base = self.positive("rope_theta", theta).unwrap_or(base);
-            }
-        }
-        base
-    }
-}
-
-fn short(value: &Json) -> String {
-    value.to_string().chars().take(40).collect()
 }

@@ -4,7 +4,7 @@ use burn::tensor::{Bool, DType, Device, Tensor, TensorData};
 use mlsys_device::fused::{self, Heads};
 
 /// The usual base (Su et al. 2021).
-pub const ROTARY_BASE: f64 = 10_000.0;
+pub(super) const ROTARY_BASE: f64 = 10_000.0;
 
 /// How positions turn heads: pair i of a head by base^(-2i/head) radians a token, so that the slowest turns by one radian
 /// in about `base` tokens.

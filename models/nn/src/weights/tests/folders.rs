@@ -133,11 +133,16 @@ type Case<'a> = (&'a [(&'a str, Json)], &'a [&'a str]);
 
 #[test]
 fn a_config_that_does_not_run_says_all_that_is_wrong() {
-    let cases: [Case; 9] = [
-        (&[("model_type", json!("mixtral"))], &["model_type is mixtral", "only llama"]),
+    let cases: [Case; 11] = [
+        (&[("model_type", json!("olmo2"))], &["model_type is olmo2", "only llama"]),
+        (&[("model_type", json!("lama"))], &["model_type 'lama'", "did you mean 'llama'?"]),
         (
-            &[("hidden_act", json!("gelu")), ("mlp_bias", json!(true)), ("vocab_size", json!("7"))],
-            &["hidden_act is gelu", "mlp_bias is true", "vocab_size is \\\"7\\\""],
+            &[("hidden_act", json!("gelu")), ("mlp_bias", json!(true))],
+            &["hidden_act is gelu", "mlp_bias is true"],
+        ),
+        (
+            &[("mlp_bias", json!("no")), ("vocab_size", json!("7"))],
+            &["mlp_bias is not a boolean", "vocab_size is \"7\""],
         ),
         (&[("num_attention_heads", json!(0))], &["num_attention_heads is 0"]),
         (&[("num_hidden_layers", json!(1e18))], &["num_hidden_layers is 1e+18"]),
@@ -146,14 +151,17 @@ fn a_config_that_does_not_run_says_all_that_is_wrong() {
             &["hidden_size is -4", "rope_theta is 0"],
         ),
         (
-            &[("num_hidden_layers", json!(1 << 20)), ("hidden_size", json!(1 << 20))],
+            &[("num_hidden_layers", json!(1 << 16)), ("hidden_size", json!(1 << 20))],
             &["parameters; at most"],
         ),
         (
             &[("rope_scaling", json!({ "rope_type": "llama3" }))],
-            &["rope_scaling is of type llama3"],
+            &["rotary positions are scaled (llama3)"],
         ),
-        (&[("num_key_value_heads", json!(4))], &["cannot share 4"]),
+        (
+            &[("num_key_value_heads", json!(4))],
+            &["num_key_value_heads is 4, which does not divide"],
+        ),
         (
             &[("num_hidden_layers", json!(3)), ("vocab_size", json!(36))],
             &[

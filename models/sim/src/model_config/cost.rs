@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use mlsys_lab::Value;
 
 use super::{Attention, AttentionBias, Model, ModelConfig, Part, Tensor};
+use crate::transformer::Architecture;
 
 /// Bytes a parameter in training with Adam in mixed precision: weights and gradients in 16 bits, and in 32 bits master
 /// weights, momentum and variance (Rajbhandari et al. 2020, section 3.1).
@@ -203,21 +204,5 @@ impl ModelConfig {
     /// Layers with one MLP.
     fn dense_layers(&self) -> u64 {
         self.layers - self.experts.map_or(0, |experts| experts.layers.min(self.layers))
-    }
-}
-
-/// The two architectures that labs have formulas for.
-#[derive(Clone, Copy)]
-enum Architecture {
-    Gpt,
-    Llama,
-}
-
-impl Architecture {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Gpt => "gpt",
-            Self::Llama => "llama",
-        }
     }
 }

@@ -6,6 +6,7 @@ use super::family::{
     BiasRule, Conventions, ExpertLayers, ExpertRule, Family, HeadDim, Presence, WindowRule,
 };
 use super::fields::Fields;
+use super::numerics::numerics;
 use super::{Attention, AttentionBias, Experts, ModelConfig, Window};
 
 /// The names of the main fields, which GPT-2 has shorter.
@@ -63,6 +64,7 @@ pub(super) fn dimensions(fields: &mut Fields<'_>, family: Family) -> ModelConfig
         ffn,
         ffn_bias: bias(fields, conventions.ffn_bias) == AttentionBias::All,
         experts: conventions.experts.map(|rule| experts(fields, rule, layers)),
+        numerics: (family == Family::Llama).then(|| numerics(fields)),
     }
 }
 

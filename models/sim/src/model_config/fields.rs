@@ -170,6 +170,38 @@ impl<'a> Fields<'a> {
         self.get(key).is_some().then(|| self.number_from(key, 1, None))
     }
 
+    /// A number above 0; without one, null or absent, the default.
+    pub(super) fn positive(&mut self, key: &str, default: f64) -> f64 {
+        match self.get(key).cloned() {
+            Some(value) => self.positive_of(key, key, &value),
+            None => default,
+        }
+    }
+
+    /// The number `name`, which stands at `key` or in the object there.
+    pub(super) fn positive_of(&mut self, key: &str, name: &str, value: &Json) -> f64 {
+        match value.as_f64().filter(|number| *number > 0.0 && number.is_finite()) {
+            Some(number) => number,
+            None => {
+                let message = format!("{name} is {}", short(&value.to_string()));
+                self.unusable(key, message, "it is a number above 0".to_owned());
+                1.0
+            }
+        }
+    }
+
+    pub(super) fn text(&mut self, key: &str, default: &str) -> String {
+        match self.get(key).map(|value| (value.as_str().map(str::to_owned), value.to_string())) {
+            None => default.to_owned(),
+            Some((Some(text), _)) => text,
+            Some((None, value)) => {
+                let message = format!("{key} is {}", short(&value));
+                self.unusable(key, message, "it is a text".to_owned());
+                default.to_owned()
+            }
+        }
+    }
+
     pub(super) fn flag(&mut self, key: &str, default: bool) -> bool {
         match self.get(key).map(Json::as_bool) {
             None => default,

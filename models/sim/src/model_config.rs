@@ -9,17 +9,19 @@ mod cost;
 mod dimensions;
 mod family;
 mod fields;
+mod numerics;
 mod read;
 mod tensors;
 
 pub use cost::{ADAM_BYTES, TRAINING};
 pub use family::Family;
 pub use fields::ConfigProblem;
+pub use numerics::Numerics;
 pub use read::MAX_BYTES;
 pub use tensors::{Part, Tensor};
 
 /// The dimensions of a decoder-only transformer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ModelConfig {
     pub family: Family,
     pub layers: u64,
@@ -42,6 +44,8 @@ pub struct ModelConfig {
     pub ffn: u64,
     pub ffn_bias: bool,
     pub experts: Option<Experts>,
+    /// Of a Llama, which can be run and not only counted.
+    pub numerics: Option<Numerics>,
 }
 
 /// How keys and values are made, and so what the cache holds.
