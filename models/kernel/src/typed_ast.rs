@@ -315,4 +315,6 @@ pub(crate) enum Vote {
     Ballot,
     Any,
     All,
+    /// What the atomic of that name would leave of all values.
+    Reduce(Atomic, Scalar),
 }

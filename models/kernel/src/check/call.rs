@@ -2,7 +2,7 @@
 
 use crate::ast;
 use crate::ast::TemplateArgument;
-use crate::check::fold::{converted, loaded};
+use crate::check::fold::converted;
 use crate::check::{Checked, Checker};
 use crate::diagnostic::Place;
 use crate::machine::real;
@@ -54,7 +54,7 @@ impl Checker<'_> {
                 self.count(name, &values, 1, place)?;
                 return match values.into_iter().next() {
                     Some(address) if matches!(address.ty, Type::Pointer { .. }) => {
-                        Ok(loaded(address))
+                        Ok(self.at(address))
                     }
                     _ => self.refuse(place, "__ldg takes an address", "write __ldg(&a[i])"),
                 };
@@ -273,7 +273,7 @@ enum WarpCall {
     Barrier,
 }
 
-const BUILTINS: [(&str, Builtin); 21] = {
+const BUILTINS: [(&str, Builtin); 27] = {
     use Scalar::{Double, Float, Int, Long, Unsigned, UnsignedLong};
     const BITS: &[Scalar] = &[Int, Unsigned, UnsignedLong];
     const ORDERED: &[Scalar] = &[Int, Unsigned, Long, UnsignedLong];
@@ -289,6 +289,12 @@ const BUILTINS: [(&str, Builtin); 21] = {
         ("__ballot_sync", Builtin::Warp(WarpCall::Vote(Vote::Ballot))),
         ("__any_sync", Builtin::Warp(WarpCall::Vote(Vote::Any))),
         ("__all_sync", Builtin::Warp(WarpCall::Vote(Vote::All))),
+        ("__reduce_add_sync", Builtin::Warp(WarpCall::Vote(Vote::Reduce(Atomic::Add, Int)))),
+        ("__reduce_min_sync", Builtin::Warp(WarpCall::Vote(Vote::Reduce(Atomic::Min, Int)))),
+        ("__reduce_max_sync", Builtin::Warp(WarpCall::Vote(Vote::Reduce(Atomic::Max, Int)))),
+        ("__reduce_and_sync", Builtin::Warp(WarpCall::Vote(Vote::Reduce(Atomic::And, Unsigned)))),
+        ("__reduce_or_sync", Builtin::Warp(WarpCall::Vote(Vote::Reduce(Atomic::Or, Unsigned)))),
+        ("__reduce_xor_sync", Builtin::Warp(WarpCall::Vote(Vote::Reduce(Atomic::Xor, Unsigned)))),
         ("__ldg", Builtin::Load),
         ("atomicInc", Builtin::Atomic(Atomic::Increment, &[Unsigned])),
         ("atomicDec", Builtin::Atomic(Atomic::Decrement, &[Unsigned])),
@@ -330,6 +336,19 @@ impl Checker<'_> {
             WarpCall::Barrier => {
                 let mask = all.pop().map(Box::new);
                 Ok(Expr { place, ty: Type::Void, kind: Kind::WarpBarrier(mask) })
+            }
+            WarpCall::Vote(Vote::Reduce(operation, of)) => {
+                let Some(value) = values.next() else { return Err(crate::check::Reported) };
+                let own = value.ty.scalar().map(Scalar::promote);
+                let own = own.filter(|own| matches!(own, Scalar::Int | Scalar::Unsigned));
+                let Some(own) = own else {
+                    let message = format!("{name} takes int or unsigned, this is a {}", value.ty);
+                    return self.refuse(place, message, "write a loop with __shfl_xor_sync");
+                };
+                let of = if of == Scalar::Unsigned { of } else { own };
+                all.push(self.convert(value, Type::Scalar(of))?);
+                let kind = Kind::Vote(Vote::Reduce(operation, of), all);
+                Ok(Expr { place, ty: Type::Scalar(of), kind })
             }
             WarpCall::Vote(vote) => {
                 for value in values {

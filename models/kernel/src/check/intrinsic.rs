@@ -140,6 +140,10 @@ impl Checker<'_> {
 
     /// A value that is written to an address.
     fn stored(&mut self, address: Expr, value: Expr, place: Place) -> Checked<Expr> {
+        if let Type::Pointer { access: Access::Mutable, record: Some(_), .. } = address.ty {
+            let target = self.at(address);
+            return self.copied(target, value, place);
+        }
         let Type::Pointer { to, access: Access::Mutable, record: None } = address.ty else {
             let message = format!("a {} is no address that may be written", address.ty);
             return self.refuse(address.place, message, "write &a[i]");

@@ -127,10 +127,16 @@ impl Executor<'_> {
     pub(super) fn vote(&mut self, vote: Vote, into: Reg, mask: Reg, value: Reg) {
         let groups = self.groups(Some(mask));
         let yes = self.truth(value) & self.warp.mask;
+        let values = self.narrow(value);
+        let reduced = |group: u32, operation, of| {
+            let values = lanes(group).map(|lane| u64::from(values[lane]));
+            values.reduce(|old, value| changed(operation, of, old, value, 0).unwrap_or(old))
+        };
         let result = groups.map(|group| match vote {
             Vote::Ballot => yes & group,
             Vote::Any => u32::from(yes & group != 0),
             Vote::All => u32::from(yes & group == group),
+            Vote::Reduce(operation, of) => reduced(group, operation, of).unwrap_or(0) as u32,
         });
         self.put(into, &result);
     }

@@ -3,6 +3,7 @@
 //! names for types.
 
 use crate::lexer::{Lexeme, Token};
+use crate::parser::is_keyword;
 use crate::parser::items::{ItemKind, behind, items, mark, word};
 use crate::parser::member::behind_function;
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,7 +124,8 @@ impl Parts {
     }
 }
 
-/// `V::size` as the name that it has outside, also where `using W = V;` says what `W` is.
+/// `V::size`, and `v.size` of a variable `V v`, as the name that it has outside, also where `using W = V;` says what `W`
+/// is.
 fn qualified(tokens: &[Lexeme], known: &BTreeMap<String, BTreeSet<String>>) -> Vec<Lexeme> {
     let mut names: BTreeMap<&str, &str> = BTreeMap::new();
     for at in 0..tokens.len() {
@@ -148,10 +150,35 @@ fn qualified(tokens: &[Lexeme], known: &BTreeMap<String, BTreeSet<String>>) -> V
         None
     };
     let mut out = Vec::with_capacity(tokens.len());
-    let mut at = 0;
+    // The variables of the function at hand, and the structure of each.
+    let mut variables: BTreeMap<&str, String> = BTreeMap::new();
+    let (mut depth, mut at) = (0_usize, 0);
     while at < tokens.len() {
-        let member = word(tokens, at + 2);
-        let of = structure(word(tokens, at)).filter(|_| mark(tokens, at + 1) == "::");
+        match mark(tokens, at) {
+            "{" => depth += 1,
+            "}" if depth <= 1 => {
+                depth = 0;
+                variables.clear();
+            }
+            "}" => depth -= 1,
+            _ => {}
+        }
+        let (name, member) = (word(tokens, at), word(tokens, at + 2));
+        let is_field = at > 0 && matches!(mark(tokens, at - 1), "." | "->");
+        let of = match mark(tokens, at + 1) {
+            "::" => structure(name),
+            "." | "->" if !is_field => variables.get(name).cloned(),
+            mark => {
+                let declared = word(tokens, at + 1 + usize::from(matches!(mark, "&" | "*")));
+                let is_pair = !name.is_empty() && !declared.is_empty();
+                if let Some(of) = is_pair.then(|| structure(name)).flatten() {
+                    variables.insert(declared, of);
+                } else if is_pair && mark.is_empty() && !is_keyword(name) {
+                    variables.remove(declared);
+                }
+                None
+            }
+        };
         match of.filter(|of| known[of].contains(member)) {
             Some(of) => {
                 let token = Token::Name(format!("{of}__{member}"));

@@ -223,6 +223,8 @@ loop {{
             Vote::Ballot => format!("subgroupBallot({value}).x"),
             Vote::Any => format!("i32(subgroupAny({value}))"),
             Vote::All => format!("i32(subgroupAll({value}))"),
+            // WGSL's functions have the names of the operations: subgroupAdd, subgroupMin and so on.
+            Vote::Reduce(operation, _) => format!("subgroup{operation:?}({value})"),
         };
         Ok(self.bind(&Fragment::sum(text)))
     }
