@@ -21,21 +21,32 @@ const MOST_CONTEXTS: usize = 8;
 const EXTENSIONS: [&str; 6] = ["cu", "cuh", "h", "hpp", "inl", "cpp"];
 
 fn main() {
-    let mut totals = (0, 0);
+    let mut total = Count::default();
     for folder in std::env::args().skip(1) {
-        let (read, all) = count(Path::new(&folder));
-        eprintln!("{folder}: {read} of {all} kernels read");
-        totals = (totals.0 + read, totals.1 + all);
+        let count = count(Path::new(&folder));
+        eprintln!("{folder}: {}", told(count));
+        add(&mut total, count);
     }
-    eprintln!("together: {} of {}", totals.0, totals.1);
+    eprintln!("together: {}", told(total));
 }
 
-fn count(folder: &Path) -> (usize, usize) {
+/// Kernels that read, all kernels, files of which all kernels read, and files with kernels.
+type Count = [usize; 4];
+
+fn told([read, kernels, whole, files]: Count) -> String {
+    format!("{read} of {kernels} kernels read, {whole} of {files} files as a whole")
+}
+
+fn add(total: &mut Count, more: Count) {
+    total.iter_mut().zip(more).for_each(|(total, more)| *total += more);
+}
+
+fn count(folder: &Path) -> Count {
     let mut files = BTreeMap::new();
     collect(folder, &mut files);
     let flat: BTreeMap<&PathBuf, (String, BTreeSet<PathBuf>)> =
         files.keys().map(|path| (path, flattened(path, &files))).collect();
-    let (mut read, mut all) = (0, 0);
+    let mut total = Count::default();
     for (path, text) in &files {
         let is_header = path.extension().is_none_or(|end| end != "cu");
         let including = flat.iter().filter(|(other, (_, inner))| {
@@ -53,6 +64,7 @@ fn count(folder: &Path) -> (usize, usize) {
             .collect();
         let kernels: BTreeSet<String> =
             items(text).into_iter().filter_map(|item| item.kernel).collect();
+        let mut own = Count::default();
         for kernel in kernels {
             let outcomes = contexts.iter().map(|text| outcome(text, &kernel));
             let mut outcomes: Vec<Option<String>> = outcomes.collect();
@@ -64,14 +76,16 @@ fn count(folder: &Path) -> (usize, usize) {
             if found.as_ref().is_some_and(|told| told.contains("there is no kernel")) {
                 continue;
             }
-            all += 1;
-            read += usize::from(found.is_none());
+            add(&mut own, [usize::from(found.is_none()), 1, 0, 0]);
             let file = path.strip_prefix(folder).unwrap_or(path);
             let told = found.as_deref().unwrap_or("reads");
             println!("{}\t{}\t{kernel}\t{told}", folder.display(), file.display());
         }
+        let [read, all, ..] = own;
+        add(&mut total, own);
+        add(&mut total, [0, 0, usize::from(all > 0 && read == all), usize::from(all > 0)]);
     }
-    (read, all)
+    total
 }
 
 /// What is complained of first, or nothing.

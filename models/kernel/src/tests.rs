@@ -4,6 +4,7 @@ mod classics;
 mod debugger;
 mod diagnostics;
 mod files;
+mod foreign;
 mod parallel;
 mod semantics;
 mod wgsl;

@@ -1,0 +1,183 @@
+//! Kernels of public repositories, word for word, against plain Rust. Two of them have a flaw that the results do not show.
+
+use crate::tests::*;
+use crate::types::Scalar;
+
+const LLM: &str = include_str!("foreign/llm.cu");
+const SGEMM: &str = include_str!("foreign/sgemm.cu");
+const SAMPLES: &str = include_str!("foreign/samples.cu");
+
+/// What a buffer holds in the end, to within a part of the larger of 1 and the value.
+struct Expected {
+    buffer: &'static str,
+    values: Vec<f64>,
+    tolerance: f64,
+}
+
+/// Runs a kernel of a text as it stands and as a second compiler is given it, compares its results, and gives what the
+/// interpreter found.
+fn compared(
+    text: &str,
+    kernel: &str,
+    launch: Launch,
+    arguments: &[Argument],
+    want: &Expected,
+) -> Option<Fault> {
+    let text = format!("{text}\n#pragma kernel {kernel}\n");
+    let read = Kernel::parse("foreign.cu", &text).unwrap_or_else(|refused| panic!("{refused}"));
+    let machine = ran(&text, launch.clone(), arguments);
+    let got = all(&machine, want.buffer);
+    assert_eq!(got.len(), want.values.len(), "{kernel}");
+    for (at, (got, want_value)) in got.iter().zip(&want.values).enumerate() {
+        let is_near = (got - want_value).abs() <= want.tolerance * want_value.abs().max(1.0);
+        assert!(is_near, "{kernel}: element {at} is {got}, not {want_value}");
+    }
+    let again = ran(read.cuda(), launch, arguments);
+    assert_eq!(all(&again, &format!("{}_k", want.buffer)), got, "{kernel}");
+    machine.findings().first().map(|finding| finding.fault)
+}
+
+/// Numbers from -1 to 1 in steps of 1/64, which float and bfloat16 hold.
+fn numbers(count: usize, seed: usize) -> Vec<f64> {
+    (0..count).map(|i| ((i * 37 + seed * 101 + i * i % 17) % 129) as f64 / 64.0 - 1.0).collect()
+}
+
+fn floats(values: &[f64]) -> Argument {
+    Argument::Buffer(Values::Float(values.iter().map(|value| *value as f32).collect()))
+}
+
+fn whole(value: usize) -> Argument {
+    Argument::Whole(value as i64)
+}
+
+fn line(blocks: usize, threads: u32, shared: u32) -> Launch {
+    Launch { dynamic_shared: shared, ..Launch::line(blocks as u32, threads) }
+}
+
+fn plane(grid: [u32; 2], block: [u32; 2]) -> Launch {
+    let mut launch = Launch::line(1, 1);
+    (launch.grid_dim, launch.block_dim) = ([grid[0], grid[1], 1], [block[0], block[1], 1]);
+    launch
+}
+
+#[test]
+fn rows_of_llm_c() {
+    let (rows, columns) = (9, 96);
+    let [input, weight, bias] =
+        [(rows * columns, 2), (columns, 3), (columns, 4)].map(|(count, seed)| numbers(count, seed));
+    let softmax = |row: &[f64]| {
+        let most = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let sum: f64 = row.iter().map(|x| (x - most).exp()).sum();
+        row.iter().map(|x| (x - most).exp() / sum).collect::<Vec<_>>()
+    };
+    let values = input.chunks(columns).flat_map(softmax).collect();
+    let want = Expected { buffer: "out", values, tolerance: 1e-6 };
+    let sizes = [whole(rows), whole(columns)];
+    let arguments = [&[poison(rows * columns), floats(&input)], &sizes[..]].concat();
+    let found = [
+        ("softmax_forward_online_kernel1", line(1, 32, 0), None),
+        // The first warp writes its part of the sum over the maximum that others still read.
+        ("softmax_forward_kernel4", line(rows, 64, 16), Some(Fault::Race)),
+    ];
+    for (kernel, launch, found) in found {
+        assert_eq!(compared(LLM, kernel, launch, &arguments, &want), found);
+    }
+
+    let normal = |row: &[f64]| {
+        let mean = row.iter().sum::<f64>() / columns as f64;
+        let variance = row.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / columns as f64;
+        let scaled = row.iter().map(|x| (x - mean) / (variance + 1e-5).sqrt());
+        scaled.zip(weight.iter().zip(&bias)).map(|(x, (w, b))| x * w + b).collect::<Vec<_>>()
+    };
+    let values = input.chunks(columns).flat_map(normal).collect();
+    let want = Expected { buffer: "out", values, tolerance: 2e-6 };
+    let outputs = [rows * columns, rows, rows].map(poison);
+    let inputs = [&input, &weight, &bias].map(|values| floats(values));
+    let arguments = [&outputs[..], &inputs, &sizes].concat();
+    // All lanes of a warp write its sum into one cell.
+    let found = compared(LLM, "layernorm_forward_kernel5", line(rows, 64, 0), &arguments, &want);
+    assert_eq!(found, Some(Fault::EqualWrites));
+}
+
+#[test]
+fn eight_bfloat16_at_once_of_llm_c() {
+    const COUNT: usize = 512;
+    let [one, other] = [10, 11].map(|seed| numbers(COUNT, seed));
+    let half = |values: &[f64]| Argument::Buffer(Values::Small(Scalar::Bfloat16, values.to_vec()));
+    let gelu = |x: &f64| {
+        let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3));
+        0.5 * x * (1.0 + inner.tanh())
+    };
+    let kernels: [(_, _, Vec<f64>); 2] = [
+        ("gelu_forward_kernel2", vec![half(&one)], one.iter().map(gelu).collect()),
+        (
+            "residual_forward_kernel2",
+            vec![half(&one), half(&other)],
+            one.iter().zip(&other).map(|(one, other)| one + other).collect(),
+        ),
+    ];
+    for (kernel, inputs, values) in kernels {
+        let want = Expected { buffer: "out", values, tolerance: 4e-3 };
+        let arguments = [&[poison(COUNT)], &inputs[..], &[whole(COUNT)]].concat();
+        assert_eq!(compared(LLM, kernel, line(1, 64, 0), &arguments, &want), None);
+    }
+}
+
+#[test]
+fn products_of_the_sgemm_worklog() {
+    let [rows, columns, inner] = [128, 256, 32];
+    let [a, b, c] = [(rows * inner, 12), (inner * columns, 13), (rows * columns, 14)]
+        .map(|(count, seed)| numbers(count, seed));
+    let cell = |at: usize| {
+        let (row, column) = (at / columns, at % columns);
+        let sum: f64 = (0..inner).map(|i| a[row * inner + i] * b[i * columns + column]).sum();
+        0.5 * sum + 3.0 * c[at]
+    };
+    let values = (0..rows * columns).map(cell).collect();
+    let want = Expected { buffer: "C", values, tolerance: 1e-6 };
+    let sizes = [rows, columns, inner].map(whole);
+    let by = [0.5, 3.0].map(Argument::Real);
+    let inputs = [by[0].clone(), floats(&a), floats(&b), by[1].clone(), floats(&c)];
+    let arguments = [&sizes[..], &inputs].concat();
+    for (kernel, launch) in [
+        ("sgemm_global_mem_coalesce<32>", plane([4, 8], [1024, 1])),
+        ("sgemm_shared_mem_block<32>", plane([4, 8], [1024, 1])),
+        ("sgemmWarptiling<128, 128, 16, 64, 64, 4, 8, 4, 128>", plane([2, 1], [128, 1])),
+    ] {
+        assert_eq!(compared(SGEMM, kernel, launch, &arguments, &want), None);
+    }
+}
+
+#[test]
+fn reductions_a_scan_and_a_transpose_of_the_cuda_samples() {
+    let input: Vec<i32> = (0..1024).map(|i| i * 31 % 97 - 40).collect();
+    let sum = |part: &[i32]| part.iter().map(|x| f64::from(*x)).sum();
+    let want = Expected { buffer: "g_odata", values: vec![sum(&input)], tolerance: 0.0 };
+    let arguments = [Argument::Buffer(Values::Int(input.clone())), poison(1), whole(input.len())];
+    for kernel in ["reduce6<int, 128, true>", "reduce7<int, 128, true>"] {
+        assert_eq!(compared(SAMPLES, kernel, line(1, 128, 512), &arguments, &want), None);
+    }
+
+    let counts: Vec<u32> = (0..2048).map(|i| i * 29 % 101).collect();
+    let before = |part: &[u32]| {
+        let mut sum = 0;
+        let sums = part.iter().map(|next| {
+            sum += next;
+            f64::from(sum - next)
+        });
+        sums.collect::<Vec<_>>()
+    };
+    let values = counts.chunks(1024).flat_map(before).collect();
+    let want = Expected { buffer: "d_Dst", values, tolerance: 0.0 };
+    let arguments = [poison(2048), Argument::Buffer(Values::Unsigned(counts.clone())), whole(1024)];
+    let found = compared(SAMPLES, "scanExclusiveShared", line(2, 256, 0), &arguments, &want);
+    assert_eq!(found, None);
+
+    let side = 96;
+    let input = numbers(side * side, 15);
+    let values = (0..side * side).map(|at| input[at % side * side + at / side]).collect();
+    let want = Expected { buffer: "odata", values, tolerance: 0.0 };
+    let arguments = [poison(side * side), floats(&input), whole(side), whole(side)];
+    let launch = plane([3, 3], [32, 16]);
+    assert_eq!(compared(SAMPLES, "transposeDiagonal", launch, &arguments, &want), None);
+}
