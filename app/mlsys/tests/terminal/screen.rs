@@ -19,6 +19,9 @@ use crate::sandbox;
 const LEAVE: &str = "\x1b[?1049l";
 const SHOW_CURSOR: &str = "\x1b[?25h";
 
+/// How long nothing comes once a program has said everything.
+const QUIET: Duration = Duration::from_millis(200);
+
 pub(crate) struct Screen {
     child: Child,
     master: File,
@@ -131,7 +134,7 @@ impl Screen {
             assert!(Instant::now() < until, "it does not stop");
             self.read_more(Instant::now() + Duration::from_millis(10));
         }
-        while self.read_more(Instant::now() + Duration::from_millis(10)) {}
+        self.read_until_quiet(QUIET);
     }
 
     /// Reads until nothing has come for this time.
@@ -210,7 +213,7 @@ impl Screen {
         let until = Instant::now() + TIMEOUT;
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
-                while self.read_more(Instant::now() + Duration::from_millis(200)) {}
+                self.read_until_quiet(QUIET);
                 return status.code();
             }
             assert!(Instant::now() < until, "the program does not end");
@@ -220,14 +223,16 @@ impl Screen {
 
     /// The modes of the terminal are as before, the main screen is back, and the cursor is visible.
     #[track_caller]
-    pub(crate) fn assert_restored(&self) {
+    pub(crate) fn assert_restored(&mut self) {
+        // What the program wrote may still be on its way through the thread that reads.
+        self.wait_for_bytes(LEAVE);
+        self.read_until_quiet(QUIET);
         let after = tcgetattr(&self.slave).unwrap();
         assert_eq!(after.local_modes, self.before.local_modes);
         assert_eq!(after.input_modes, self.before.input_modes);
         assert_eq!(after.output_modes, self.before.output_modes);
         let seen = String::from_utf8_lossy(&self.seen);
         let left = seen.rfind(LEAVE);
-        assert!(left.is_some(), "the alternate screen was not left");
         assert!(seen.rfind(SHOW_CURSOR) >= left, "the cursor was not shown again");
         assert!(seen.rfind("\x1b[?1049h") < left);
         let (taken, released) = (seen.rfind("\x1b[?1000h"), seen.rfind("\x1b[?1000l"));
