@@ -23,17 +23,21 @@ fn most(needs: &[(u16, u16)]) -> (u16, u16) {
     needs.iter().fold(LEAST, |(wide, high), need| (wide.max(need.0), high.max(need.1)))
 }
 
-/// The pictures in pages, as many in each as have room next to each other with a gap between two.
-fn pages(lengths: &[u16], gap: u16, room: u16) -> Vec<Range<usize>> {
+/// The pictures in pages, as many in each as have room next to each other with a gap between two. The last of a page may
+/// be shortened to the room that is left, down to the least length that it is given here.
+fn pages(lengths: &mut [u16], least: &[u16], gap: u16, room: u16) -> Vec<Range<usize>> {
     let mut pages = Vec::new();
     let (mut first, mut used) = (0, 0_u16);
-    for (place, length) in lengths.iter().enumerate() {
-        let with = used.saturating_add(*length).saturating_add(gap);
-        if place > first && with > room {
+    for (place, (length, least)) in lengths.iter_mut().zip(least).enumerate() {
+        let left = room.saturating_sub(used).saturating_sub(gap);
+        if place == first {
+            used = *length;
+        } else if left < *least {
             pages.push(first..place);
             (first, used) = (place, *length);
         } else {
-            used = if place == first { *length } else { with };
+            *length = (*length).min(left);
+            used = used.saturating_add(*length).saturating_add(gap);
         }
     }
     pages.push(first..lengths.len());
@@ -68,23 +72,34 @@ impl Picture for Vec<Pane> {
         let first = marked.unwrap_or(0) / page * page;
         let regular = first..(first + page).min(self.len());
         // One row, or one column, has room for more where each takes only what it needs.
-        let pack = |lengths: Vec<u16>, gap: u16, room: u16| {
-            let pages = pages(&lengths, gap, room);
+        let pack = |mut lengths: Vec<u16>, least: Vec<u16>, gap: u16, room: u16| {
+            let pages = pages(&mut lengths, &least, gap, room);
             let is_better = pages.len() < self.len().div_ceil(page);
             let found = pages.into_iter().find(|page| page.contains(&marked.unwrap_or(0)));
             let fill = |of: Range<usize>| lengths[of].iter().copied().map(Constraint::Fill);
             found.filter(|_| is_better).map(|of| (fill(of.clone()).collect::<Vec<_>>(), of))
         };
-        let packed = match (across, down) {
-            (_, 1) => pack(needs.iter().map(|need| need.0).collect(), 1, area.width)
-                .map(|(parts, of)| (Layout::horizontal(parts).spacing(1), of)),
-            _ => None,
-        };
+        let packed = (down == 1).then(|| {
+            let wide: Vec<u16> = needs.iter().map(|need| need.0).collect();
+            pack(wide.clone(), wide, 1, area.width)
+        });
+        let packed = packed.flatten().map(|(parts, of)| (Layout::horizontal(parts).spacing(1), of));
         let packed = packed.or_else(|| {
-            let high = needs.iter().map(|need| need.1).collect();
-            // A row says which are seen.
-            let found = (across == 1).then(|| pack(high, 0, area.height.saturating_sub(1)));
-            found.flatten().map(|(parts, of)| (Layout::vertical(parts), of))
+            let high: Vec<u16> = needs.iter().map(|need| need.1).collect();
+            let mut with_text = high.clone();
+            let mut least = high.clone();
+            for (place, pane) in self.iter().enumerate() {
+                // Cells have a sentence below them, and say which of their rows are seen.
+                if let Frame::Cells(cells) = &pane.frame {
+                    with_text[place] += text::rows(&cells.note, area.width);
+                    least[place] = least[place].min(LEAST.1);
+                }
+            }
+            // A row says which pictures are seen.
+            let room = area.height.saturating_sub(1);
+            let mut lengths = [with_text, high].into_iter().filter(|_| across == 1);
+            let found = lengths.find_map(|high| pack(high, least.clone(), 0, room));
+            found.map(|(parts, of)| (Layout::vertical(parts), of))
         });
         let seen = packed.as_ref().map_or(regular, |(_, of)| of.clone());
         // Where not all fit, a row says which these are.
@@ -252,12 +267,17 @@ mod tests {
 
     #[test]
     fn a_page_holds_as_many_as_have_room() {
-        let lengths = [36, 18, 36];
-        assert_eq!(pages(&lengths, 1, 54), [0..1, 1..2, 2..3]);
-        assert_eq!(pages(&lengths, 1, 55), [0..2, 2..3]);
-        assert_eq!(pages(&lengths, 0, 54), [0..2, 2..3]);
-        assert_eq!(pages(&lengths, 1, 92).len(), 1);
+        const LENGTHS: [u16; 3] = [36, 18, 36];
+        let found = |gap: u16, room: u16| pages(&mut LENGTHS.clone(), &LENGTHS, gap, room);
+        assert_eq!(found(1, 54), [0..1, 1..2, 2..3]);
+        assert_eq!(found(1, 55), [0..2, 2..3]);
+        assert_eq!(found(0, 54), [0..2, 2..3]);
+        assert_eq!(found(1, 92).len(), 1);
         // What has no room at all has a page of its own.
-        assert_eq!(pages(&lengths, 1, 0).len(), 3);
+        assert_eq!(found(1, 0).len(), 3);
+        // The last of a page takes what is left, if that is enough for it.
+        let mut lengths = LENGTHS;
+        assert_eq!(pages(&mut lengths, &[8; 3], 0, 50), [0..2, 2..3]);
+        assert_eq!(lengths, [36, 14, 36]);
     }
 }

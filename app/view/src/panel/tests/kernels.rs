@@ -286,7 +286,7 @@ fn an_edited_kernel_is_compared_with_the_launch_before() {
     let sectors = said("sectors", edited, "sectors of 32 bytes move");
     assert!(sectors.contains("moves 4.0 sectors on average; in run 1 it moved 16.0"), "{sectors}");
     let memory = said("memory", edited, "");
-    assert!(memory.contains("Problems: 0 instead of 1 in run 1"), "{memory}");
+    assert!(memory.contains("Problems: 0 now, 1 in run 1."), "{memory}");
     let same = kernel::words(&custom("source", flat), None, None);
     let frame = Frame::Kernel(Box::new(custom("source", flat)));
     let past = Some(Past { label: "run 1", frame: &frame });
@@ -304,7 +304,7 @@ fn other_panels_compare_with_the_launch_before() {
     let sum = ["example=reduce-interleaved", "example=reduce-sequential"].map(sums);
     for (panel, [then, now], until, told) in [
         ("memory", &guard, "block 2 warp 0 did", "11 outside the buffer in run 1"),
-        ("problems", &guard, "", "Problems: 0 instead of 6 in run 1"),
+        ("problems", &guard, "", "Problems: 0 now, 6 in run 1."),
         ("banks", &tile, "", "this line has 0 bank replays; in run 1 it had "),
         ("timeline", &sum, "step 60", "end of run 1"),
     ] {

@@ -184,9 +184,14 @@ fn passes(access: &Access, reached: &[Option<Reach>], before: Option<&Before<'_>
         ]),
         rows,
         note: format!(
-            "Line {line}: {requested} different {} in {count} {}, {replays} of them because of conflicts.{}",
+            "Line {line}: {requested} different {} in {count} {}, {}.{}",
             if requested == 1 { "word" } else { "words" },
             if count == 1 { "pass" } else { "passes" },
+            if replays == 0 {
+                "without conflicts".to_owned()
+            } else {
+                format!("{replays} of them because of conflicts")
+            },
             before.and_then(|before| before.replays(line)).unwrap_or_default()
         ),
         ..Cells::default()

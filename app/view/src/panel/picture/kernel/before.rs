@@ -125,15 +125,17 @@ impl<'a> Before<'a> {
     /// What went wrong in the earlier launch, if as much does not go wrong now.
     pub(super) fn problems(&self) -> Option<String> {
         let (then, now) = (&self.then.whole.problems, &self.now.whole.problems);
-        let first = then.first().filter(|_| then.len() != now.len())?;
-        Some(format!(
-            "Problems: {} instead of {} in {}, where the first was in line {}: {}.",
-            now.len(),
-            then.len(),
-            self.label,
-            first.line,
-            first.sentence
-        ))
+        if then.len() == now.len() {
+            return None;
+        }
+        let counts = format!("Problems: {} now, {} in {}.", now.len(), then.len(), self.label);
+        Some(match then.first() {
+            Some(first) => {
+                let (line, sentence) = (first.line, &first.sentence);
+                format!("{counts} The first there, in line {line}: {sentence}.")
+            }
+            None => counts,
+        })
     }
 }
 

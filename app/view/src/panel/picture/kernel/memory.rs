@@ -317,7 +317,7 @@ fn selected_lane(debugger: &KernelDebugger, accesses: &[Option<LaneAccess>]) -> 
             format!("{name} {text}. Behind a < stands the lane that touches the cell now.")
         }
         Some(access) => {
-            format!("{name} last {}, in line {}.", access.describe(debugger), access.line)
+            format!("{name}: last access in line {}: {}.", access.line, access.describe(debugger))
         }
         None if debugger.last().is_none() => NOTHING_RUN.to_owned(),
         None if debugger.has_ended() => {
