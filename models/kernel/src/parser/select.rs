@@ -44,7 +44,10 @@ pub(super) fn selected(
             })
         };
         diagnostics.retain(is_read);
-        read.into_iter().collect()
+        // A texture outside of functions is a variable of the host; the kernel has one of its own by that name.
+        let is_texture =
+            |item: &usize| word(&tokens, items[*item].tokens.start) == "cudaTextureObject_t";
+        read.into_iter().filter(|item| !is_texture(item)).collect()
     } else {
         (0..items.len()).collect::<Vec<_>>()
     };

@@ -130,3 +130,86 @@ __global__ void twice(const float a[][4], float out[][4], int n) {
     let machine = ran(&beyond, launch, &[input, poison(24), Argument::Whole(5)]);
     assert_eq!(machine.findings().count(Fault::OutOfBounds), 5);
 }
+
+/// A texture's value at a place, by the formulas of the CUDA guide.
+fn sampled(
+    texels: impl Fn(i64, i64) -> f64,
+    [width, height]: [i64; 2],
+    [x, y]: [f64; 2],
+    [filter, address, normalized]: [i64; 3],
+) -> f64 {
+    let place = |at: i64, size: i64| match (address, normalized) {
+        (3, _) => (0..size).contains(&at).then_some(at),
+        (0, 1) => Some(at.rem_euclid(size)),
+        (2, 1) => Some(at.rem_euclid(2 * size)).map(|at| at.min(2 * size - 1 - at)),
+        (..) => Some(at.clamp(0, size - 1)),
+    };
+    let texel = |x: i64, y: i64| match (place(x, width), place(y, height)) {
+        (Some(x), Some(y)) => texels(x, y),
+        (..) => 0.0,
+    };
+    let [x, y] = if normalized == 1 { [x * width as f64, y * height as f64] } else { [x, y] };
+    if filter == 0 {
+        return texel(x.floor() as i64, y.floor() as i64);
+    }
+    let split = |at: f64| ((at - 0.5).floor() as i64, (at - 0.5).rem_euclid(1.0));
+    let ((i, a), (j, b)) = (split(x), split(y));
+    (1.0 - b) * ((1.0 - a) * texel(i, j) + a * texel(i + 1, j))
+        + b * ((1.0 - a) * texel(i, j + 1) + a * texel(i + 1, j + 1))
+}
+
+#[test]
+fn textures_are_sampled_as_the_cuda_guide_says() {
+    let text = "cudaTextureObject_t tex;
+__device__ float2 both(float x, float y, const cudaTextureObject_t t) { return tex2D<float2>(t, x, y); }
+__global__ void look(const float *x, const float *y, float *out, cudaTextureObject_t tex) {
+  int i = threadIdx.x, n = blockDim.x;
+  out[i] = tex2D<float>(tex, x[i], y[i]);
+  float2 two = both(x[i], y[i], tex);
+  out[n + i] = two.x - two.y;
+  out[2 * n + i] = tex1Dfetch<float>(tex, i - 2) + tex1D<float>(tex, x[i]);
+}
+int main() { look<<<1, 64>>>(x, y, out, tex); }
+";
+    let size @ [width, height] = [5_i64, 3];
+    let texels: Vec<f64> = (0..30).map(|i| f64::from(i * 7 % 11)).collect();
+    // Sixty-fourths, so that nothing is rounded.
+    let at = |i: i64, by: i64| (i * by % 769 - 256) as f64 / 64.0;
+    let places: Vec<[f64; 2]> = (0..64).map(|i| [at(i, 101), at(i, 37)]).collect();
+    let floats = |values: &mut dyn Iterator<Item = f64>| {
+        Argument::Buffer(Values::Float(values.map(|value| value as f32).collect()))
+    };
+    for mode in (0..16).map(|mode| [mode & 1, mode >> 1 & 3, mode >> 3]) {
+        let [filter, address, normalized] = mode.map(Argument::Whole);
+        let given = [
+            ("x", floats(&mut places.iter().map(|place| place[0]))),
+            ("y", floats(&mut places.iter().map(|place| place[1]))),
+            ("out", poison(192)),
+            ("tex_texels", floats(&mut texels.iter().copied())),
+            ("tex_width", Argument::Whole(width)),
+            ("tex_height", Argument::Whole(height)),
+            ("tex_filter", filter),
+            ("tex_address", address),
+            ("tex_normalized", normalized),
+        ];
+        let got = of_file(text, Launch::line(1, 64), &given, "out");
+        let one = |x: i64, y: i64| texels[(y * width + x) as usize];
+        let two = |x: i64, y: i64| {
+            let first = 2 * (y * width + x) as usize;
+            texels[first] - texels[first + 1]
+        };
+        let row = if mode[2] == 1 { 0.5 / height as f64 } else { 0.5 };
+        for (i, place) in places.iter().enumerate() {
+            let fetched = i.checked_sub(2).filter(|i| *i < 5).map_or(0.0, |i| texels[i]);
+            let want = [
+                sampled(one, size, *place, mode),
+                sampled(two, size, *place, mode),
+                fetched + sampled(one, size, [place[0], row], mode),
+            ];
+            for (part, want) in want.into_iter().enumerate() {
+                let got = got[64 * part + i];
+                assert!((got - want).abs() < 1e-5, "{mode:?} {place:?} {part}: {got}, not {want}");
+            }
+        }
+    }
+}
