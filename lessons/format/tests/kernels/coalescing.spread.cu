@@ -32,6 +32,15 @@ __global__ void scale(float *y, const float *x, int n) {
         __syncthreads();
     }
 }
+//= right vector loads
+__global__ void scale(float *y, const float *x, int n) {
+    int first = blockIdx.x * blockDim.x + threadIdx.x, stride = gridDim.x * blockDim.x;
+    for (int i = first; i < n / 4; i += stride) {
+        float4 v = reinterpret_cast<const float4 *>(x)[i];
+        reinterpret_cast<float4 *>(y)[i] = make_float4(3.0f * v.x, 3.0f * v.y, 3.0f * v.z, 3.0f * v.w);
+    }
+    for (int i = n / 4 * 4 + first; i < n; i += stride) y[i] = 3.0f * x[i];
+}
 //= wrong one thread: lanes are too far apart
 __global__ void scale(float *y, const float *x, int n) {
     if (threadIdx.x == 0 && blockIdx.x == 0)
@@ -71,4 +80,8 @@ __global__ void scale(float *y, const float *x, int n) {
 //= wrong input copied: y[1] is 1, and should be 3
 __global__ void scale(float *y, const float *x, int n) {
     for (int i = blockDim.x * blockIdx.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) y[i] = x[i];
+}
+//= wrong the answer buffer as it is: 
+__global__ void scale(float *y, const float *x, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] += 0.0f * x[i];
 }

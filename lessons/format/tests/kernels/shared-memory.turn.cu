@@ -108,3 +108,19 @@ __global__ void transpose(const float *in, float *out, int rows, int columns) {
     y = 32 * blockIdx.x;
     for (int k = threadIdx.y; k < 32; k += blockDim.y) out[(y + k) * rows + x] = tile[threadIdx.x][k];
 }
+//= wrong closed form: 
+__global__ void transpose(const float *in, float *out, int rows, int columns) {
+    int x = 32 * blockIdx.y + threadIdx.x;
+    for (int k = threadIdx.y; k < 32; k += blockDim.y) {
+        int y = 32 * blockIdx.x + k;
+        if (x < rows && y < columns) out[y * rows + x] = 0.5f;
+    }
+}
+//= wrong the answer buffer as it is: 
+__global__ void transpose(const float *in, float *out, int rows, int columns) {
+    int x = 32 * blockIdx.y + threadIdx.x;
+    for (int k = threadIdx.y; k < 32; k += blockDim.y) {
+        int y = 32 * blockIdx.x + k;
+        if (x < rows && y < columns) out[y * rows + x] += 0.0f * in[y * rows + x];
+    }
+}

@@ -23,6 +23,15 @@ __global__ void add(const float *A, const float *B, float *C, int n) {
     if (i < n) *(C + i) = *(A + i) + *(B + i);
     if (i + all < n) C[i + all] = A[i + all] + B[i + all];
 }
+//= right vector loads
+__global__ void add(const float *A, const float *B, float *C, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n / 4) {
+        float4 a = reinterpret_cast<const float4 *>(A)[i], b = reinterpret_cast<const float4 *>(B)[i];
+        reinterpret_cast<float4 *>(C)[i] = make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+    }
+    if (i >= n / 4 * 4 && i < n) C[i] = A[i] + B[i];
+}
 //= wrong closed form of the first tests: global_loads is 0, and must be at least 2 (2 * n)
 __global__ void add(const float *A, const float *B, float *C, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -63,4 +72,9 @@ __global__ void add(const float *A, const float *B, float *C, int n) {
 __global__ void add(const float *A, const float *B, float *C, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) C[i] = A[i] + 1.0f;
+}
+//= wrong the answer buffer as it is: 
+__global__ void add(const float *A, const float *B, float *C, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) C[i] += 0.0f * (A[i] + B[i]);
 }

@@ -27,6 +27,15 @@ __global__ void scale(float *y, const float *x, float s, int n) {
     int end = first + piece < n ? first + piece : n;
     for (int i = first + threadIdx.x; i < end; i += blockDim.x) y[i] = s * x[i];
 }
+//= right vector loads
+__global__ void scale(float *y, const float *x, float s, int n) {
+    int first = blockIdx.x * blockDim.x + threadIdx.x, stride = gridDim.x * blockDim.x;
+    for (int i = first; i < n / 4; i += stride) {
+        float4 v = reinterpret_cast<const float4 *>(x)[i];
+        reinterpret_cast<float4 *>(y)[i] = make_float4(s * v.x, s * v.y, s * v.z, s * v.w);
+    }
+    for (int i = n / 4 * 4 + first; i < n; i += stride) y[i] = s * x[i];
+}
 //= wrong one thread: active_threads is 1, and must be at least
 __global__ void scale(float *y, const float *x, float s, int n) {
     if (threadIdx.x == 0 && blockIdx.x == 0)
@@ -64,4 +73,8 @@ __global__ void scale(float *y, const float *x, float s, int n) {
 //= wrong nothing is read: y[1] is 0, and should be 2.5
 __global__ void scale(float *y, const float *x, float s, int n) {
     for (int i = blockDim.x * blockIdx.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) y[i] = 0.0f;
+}
+//= wrong the answer buffer as it is: 
+__global__ void scale(float *y, const float *x, float s, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] += 0.0f * s * x[i];
 }

@@ -202,7 +202,9 @@ impl Executor<'_> {
         let mut total = Moved::default();
         if globals > 0 {
             total = moved(&mut global[..globals], u64::from(moved_bytes));
-            self.count(kind, pc, globals as u64, total);
+            // A vector has several.
+            let elements = globals as u64 * u64::from(moved_bytes / bytes.max(1));
+            self.count(kind, pc, elements, total);
         }
         let mut passes = 0;
         if shareds > 0 {

@@ -301,7 +301,7 @@ fn a_vector_is_moved_by_one_access() {
     let machine = ran(text, Launch::line(1, 32), &[input, poison(128)]);
     let totals = machine.totals();
     for traffic in [totals.load, totals.store] {
-        assert_eq!((traffic.accesses, traffic.elements, traffic.sectors), (1, 32, 16));
+        assert_eq!((traffic.accesses, traffic.elements, traffic.sectors), (1, 128, 16));
         assert_eq!(traffic.used, 512);
     }
     assert!(all(&machine, "o").into_iter().eq((0..128_u8).map(f64::from)));
