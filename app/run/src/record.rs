@@ -166,8 +166,9 @@ fn own_folder(runs: &Path, kind: &str, started: SystemTime) -> io::Result<PathBu
 }
 
 fn description(about: &About<'_>, started: SystemTime) -> Json {
+    let params = about.params.in_effect(about.schema);
     let params: serde_json::Map<String, Json> =
-        about.params.iter().map(|(name, value)| (name.to_owned(), output::value(value))).collect();
+        params.map(|(name, value)| (name.to_owned(), output::value(value))).collect();
     let device = about.device.map(|device| {
         json!({
             "id": device.id.to_string(),

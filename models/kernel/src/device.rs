@@ -74,7 +74,7 @@ pub enum DeviceError {
 fn listed(file: &str, diagnostics: &[Diagnostic]) -> String {
     let line = |Diagnostic { place, message, help }: &Diagnostic| {
         let help = if help.is_empty() { String::new() } else { format!(" ({help})") };
-        format!("; {file}:{}:{}: {message}{help}", place.line, place.column)
+        format!("; {}: {message}{help}", place.within(file))
     };
     diagnostics.iter().map(line).collect()
 }

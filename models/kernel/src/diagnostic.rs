@@ -13,6 +13,17 @@ pub struct Place {
     pub column: u32,
 }
 
+impl Place {
+    /// The place in words, of a text that may have no name.
+    pub fn within(self, file: &str) -> String {
+        let Self { line, column } = self;
+        match file {
+            "" => format!("line {line}, column {column}"),
+            file => format!("{file}:{line}:{column}"),
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Diagnostic {
     pub place: Place,
@@ -31,7 +42,7 @@ impl Diagnostic {
 /// A kernel that is not taken: everything that is wrong with it, in the order of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompileError {
-    /// The name the text goes by, such as a file's.
+    /// The name the text goes by, such as a file's, or empty.
     pub file: String,
     /// The lines that are complained about, as they stand in the text, one a complaint.
     pub lines: Vec<String>,
@@ -68,7 +79,7 @@ impl fmt::Display for CompileError {
                 writeln!(f)?;
             }
             let Place { line: at, column } = complaint.place;
-            writeln!(f, "{}:{at}:{column}: {}", self.file, complaint.message)?;
+            writeln!(f, "{}: {}", complaint.place.within(&self.file), complaint.message)?;
             let number = at.to_string();
             let gutter = " ".repeat(number.len());
             let excerpt = Excerpt::new(line, column.saturating_sub(1) as usize, 1);

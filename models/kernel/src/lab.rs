@@ -203,8 +203,8 @@ impl Job {
         let own = params.get("source").and_then(Value::as_str);
         let (source, file) = match (own, example) {
             (Some(source), _) => {
-                let file = params.file("source").unwrap_or("kernel.cu");
-                (source.to_owned(), file.to_owned())
+                // A text that was typed has no name.
+                (source.to_owned(), params.file("source").unwrap_or_default().to_owned())
             }
             (None, Some(example)) => (example.source.to_owned(), format!("{name}.cu")),
             (None, None) => {

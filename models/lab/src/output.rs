@@ -13,7 +13,8 @@ use crate::value::Value;
 /// `series` holds the values of each series and `series_steps` the steps they were taken at.
 /// Analytic labs have no device, but where a run was given one, and a seed only if they have the parameter. Numbers that are not finite are left out.
 pub fn to_json(schema: &Schema, params: &Params, device: DeviceId, data: &RunData) -> Json {
-    let set: Map<String, Json> = params.iter().map(|(n, v)| (n.to_owned(), value(v))).collect();
+    let set: Map<String, Json> =
+        params.in_effect(schema).map(|(n, v)| (n.to_owned(), value(v))).collect();
     let metrics: Map<String, Json> = data
         .metrics()
         .into_iter()

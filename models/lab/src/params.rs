@@ -139,6 +139,16 @@ impl Params {
         self.values.iter().map(|(name, (value, _))| (name.as_str(), value))
     }
 
+    /// The same without defaults that have no effect, because another parameter's value decides.
+    pub fn in_effect(&self, schema: &Schema) -> impl Iterator<Item = (&str, &Value)> {
+        let deciding = schema.params.iter().filter(|param| self.get(&param.name).is_some());
+        let decided: Vec<&String> = deciding.flat_map(|param| &param.decides).collect();
+        self.iter().filter(move |(name, _)| {
+            self.origin(name) != Some(&Origin::Default)
+                || !decided.iter().any(|decided| decided.as_str() == *name)
+        })
+    }
+
     /// Replaces a live parameter's value, which [`Params::check_live`] has passed.
     pub fn change(&mut self, name: &str, value: Value) {
         self.values.insert(name.to_owned(), (value, Origin::Set));

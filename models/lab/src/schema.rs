@@ -117,6 +117,9 @@ pub struct Param {
     pub command_line_only: bool,
     /// Its value names a run, or a file, and the lab is given what that run has left: an artifact of this kind.
     pub artifact: Option<String>,
+    /// Parameters that have no effect while it has a value, unless they are set themselves: what it names decides.
+    #[serde(default)]
+    pub decides: Vec<String>,
     /// What it means.
     pub about: String,
 }

@@ -169,6 +169,11 @@ pub fn number(x: f64) -> String {
     }
 }
 
+/// A count with what is counted, such as `1 line` and `2 lines`.
+pub fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
 /// The nearest number with `digits` significant digits.
 pub fn significant(x: f64, digits: usize) -> f64 {
     format!("{x:.*e}", digits.saturating_sub(1)).parse().unwrap_or(x)

@@ -182,6 +182,12 @@ impl<'a> Bench<'a> {
             TestError::Failed(Box::new(Failure { say, differs: None, symptom, is_endless: false }))
         };
         let data = self.run(text, &trial.launch).map_err(|error| {
+            // The text is an answer here, not a parameter of the lab.
+            if let LabError::Expression { param, message } = &error
+                && param == "source"
+            {
+                return malformed(message);
+            }
             if error.is_usage() {
                 return malformed(error);
             }

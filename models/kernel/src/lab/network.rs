@@ -4,6 +4,7 @@ use crate::examples::{Example, Problem};
 use crate::types::{Access, Scalar, Type};
 use crate::{Kernel, Launcher, Machine, Values};
 use mlsys_lab::frame::{Image, Images, Verdict};
+use mlsys_lab::value::plural;
 use mlsys_lab::{DeviceId, Frame, LabError, Params, Run};
 use std::collections::BTreeMap;
 use std::iter;
@@ -156,7 +157,7 @@ impl PluggedKernel {
             _ => {
                 let message = format!(
                     "the kernel takes {} and may write to {} of them; the network hands it {operands}, and takes one that it has written",
-                    plural(names.len()),
+                    plural(names.len(), "buffer"),
                     writable.len(),
                 );
                 return Err(LabError::contradiction(["plug_in", "source"], message));
@@ -235,11 +236,4 @@ pub(super) fn picture(read: Option<(&PluggedKernel, Vec<usize>)>) -> Frame {
         blank: None,
         together: 1,
     })
-}
-
-fn plural(buffers: usize) -> String {
-    match buffers {
-        1 => "1 buffer".to_owned(),
-        count => format!("{count} buffers"),
-    }
 }

@@ -28,6 +28,7 @@ impl Schema {
         schema.check_presets()?;
         schema.check_attempts()?;
         schema.check_labels()?;
+        schema.check_decisions()?;
         Ok(schema)
     }
 
@@ -42,6 +43,18 @@ impl Schema {
             value.is_some_and(|value| *value != need.unless)
         };
         self.is_live() || self.device.as_ref().is_some_and(needs)
+    }
+
+    /// Checks that parameters decide on others that there are.
+    fn check_decisions(&self) -> Result<(), SchemaError> {
+        for param in &self.params {
+            if let Some(other) = param.decides.iter().find(|other| self.param(other).is_none()) {
+                return Err(
+                    self.error(format!("{} decides {other}, which is no parameter", param.name))
+                );
+            }
+        }
+        Ok(())
     }
 
     /// Checks the presets: their names, their parameters and their values.
@@ -131,6 +144,22 @@ mod tests {
              [[param]]\nname='folder'\ntype='string'\noptional=true\ncommand_line_only=true\nabout=''\n\
              [[metric]]\nname='bytes'\ntype='int'\nabout=''\n{rest}"
         ))
+    }
+
+    #[test]
+    fn what_another_parameter_decides_has_no_effect_unless_it_is_set() {
+        let from = "[[param]]\nname='from'\ntype='string'\noptional=true\nabout=''\ndecides=";
+        let schema = schema(&format!("{from}['n']\n")).unwrap();
+        for (set, expected) in
+            [(&[][..], &["n"][..]), (&["from=a"], &["from"]), (&["from=a", "n=1"], &["from", "n"])]
+        {
+            let settings = Settings::from_pairs(set.iter().copied()).unwrap();
+            let params = Params::resolve(&schema, &settings, Tables::builtin(), None).unwrap();
+            let names: Vec<&str> = params.in_effect(&schema).map(|(name, _)| name).collect();
+            assert_eq!(names, expected, "{set:?}");
+        }
+        let error = self::schema(&format!("{from}['m']\n")).unwrap_err().to_string();
+        assert!(error.contains("from decides m, which is no parameter"), "{error}");
     }
 
     fn preset(set: &str) -> String {

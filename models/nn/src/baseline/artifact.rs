@@ -55,7 +55,6 @@ impl Trained {
             ("steps", self.steps.to_string()),
             ("activation", self.activation.to_string()),
             ("dataset", data.dataset.to_string()),
-            ("samples", data.samples.to_string()),
             ("noise", data.noise.to_string()),
             ("jitter", data.jitter.to_string()),
             ("turns", data.turns.to_string()),
@@ -64,6 +63,9 @@ impl Trained {
             ("window", data.context.to_string()),
             ("model", self.architecture.kind().to_owned()),
         ];
+        // A text is taken whole.
+        let is_sampled = data.dataset != Dataset::Text;
+        pairs.extend(is_sampled.then(|| ("samples", data.samples.to_string())));
         let folder = data.folder.as_ref().and_then(|folder| folder.to_str());
         pairs.extend(folder.map(|folder| ("folder", folder.to_owned())));
         pairs.extend(data.corpus.clone().map(|corpus| ("corpus", corpus)));
@@ -195,12 +197,11 @@ impl Description<'_> {
 
     fn data(&self) -> Result<DataConfig, DecodeError> {
         let dataset: Dataset = self.parsed("dataset")?;
-        let samples = self.parsed("samples")?;
+        let whole = DataConfig::new(dataset, self.parsed("seed")?);
         Ok(DataConfig {
-            // A text is taken whole.
             samples: match dataset == Dataset::Text {
-                true => samples,
-                false => bounded("samples", samples, MOST_SAMPLES)?,
+                true => whole.samples,
+                false => self.size("samples", MOST_SAMPLES)?,
             },
             noise: self.parsed("noise")?,
             jitter: self.parsed("jitter")?,
@@ -209,7 +210,7 @@ impl Description<'_> {
             context: self.size("window", LARGEST)?,
             folder: self.text("folder").ok().map(PathBuf::from),
             corpus: self.text("corpus").ok().map(str::to_owned),
-            ..DataConfig::new(dataset, self.parsed("seed")?)
+            ..whole
         })
     }
 
