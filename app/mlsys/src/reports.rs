@@ -3,11 +3,12 @@
 mod machine;
 mod target;
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::fs;
 
 use mlsys_lab::value::number;
 use mlsys_run::console::{Console, harmless};
+use mlsys_run::files;
 use mlsys_run::process::Failure;
 use mlsys_run::results::{Count, Item, Kind, LessonResult, Results, Verdict};
 use mlsys_view::text::cell;
@@ -19,9 +20,7 @@ pub fn write(targets: &[Target], results: &Results, console: &mut Console) -> Re
         let text = text(target.format, results);
         match &target.file {
             None => console.raw(&text)?,
-            Some(file) => fs::write(file, text).map_err(|error| {
-                Failure::Usage(format!("report '{}' cannot be written: {error}", file.display()))
-            })?,
+            Some(file) => files::write_output(file, text.as_bytes())?,
         }
     }
     Ok(())
@@ -83,7 +82,8 @@ fn lesson_lines(lesson: &LessonResult) -> Vec<String> {
     let mut parts = counted(&lesson.count(), lesson.points());
     parts.push(format!("{:.1} s", lesson.elapsed().as_secs_f64()));
     let mut lines = vec![format!("{}: {}", lesson.id, parts.join(", "))];
-    lines.extend(lesson.items.iter().flat_map(|item| remark(lesson, item)));
+    let mut told = BTreeMap::new();
+    lines.extend(lesson.items.iter().flat_map(|item| remark(lesson, item, &mut told)));
     for comparison in &lesson.comparisons {
         lines.push(format!("  {}", harmless(&comparison.panel)));
         let compared = comparison.lines.iter();
@@ -92,8 +92,14 @@ fn lesson_lines(lesson: &LessonResult) -> Vec<String> {
     lines
 }
 
-/// What came of an item that did not pass; where it failed, what that means and where it stands.
-fn remark(lesson: &LessonResult, item: &Item) -> Vec<String> {
+/// What came of an item that did not pass; where it failed, what that means and where it stands. A long reason
+/// that was `told` of an earlier item is not told again.
+fn remark<'a>(
+    lesson: &LessonResult,
+    item: &'a Item,
+    told: &mut BTreeMap<String, &'a Item>,
+) -> Vec<String> {
+    const SHORT: usize = 60;
     let reason = match &item.verdict {
         Verdict::Passed => return Vec::new(),
         Verdict::Failed(reason) => format!("{} ({reason})", item.about),
@@ -101,7 +107,12 @@ fn remark(lesson: &LessonResult, item: &Item) -> Vec<String> {
             reason.clone()
         }
     };
-    let reason = harmless(&cell(&reason, LONGEST));
+    let first = *told.entry(reason.clone()).or_insert(item);
+    let reason = if first.id == item.id || reason.len() <= SHORT {
+        harmless(&cell(&reason, LONGEST))
+    } else {
+        format!("as {} {}", first.kind.word(), first.id)
+    };
     let told = format!("  {} {} {}: {reason}", item.kind.word(), item.id, item.verdict.word());
     let more = lesson.failure(item).into_iter().map(|line| format!("    {}", harmless(&line)));
     [told].into_iter().chain(more).collect()

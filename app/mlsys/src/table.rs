@@ -80,9 +80,21 @@ impl Width {
     }
 }
 
+/// By this, names that end in numbers are in the order of these: `layer2` before `layer10`.
+pub fn numbered(name: &str) -> (&str, usize, &str) {
+    (name.trim_end_matches(|c: char| c.is_ascii_digit()), name.len(), name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_in_names_are_in_their_own_order() {
+        let mut names = ["loss", "b.layer10", "b.layer9", "a.2", "b.layer", "a.11"];
+        names.sort_by_key(|name| numbered(name));
+        assert_eq!(names, ["a.2", "a.11", "b.layer", "b.layer9", "b.layer10", "loss"]);
+    }
 
     #[test]
     fn the_variable_stands_for_the_terminal() {

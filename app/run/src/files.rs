@@ -2,9 +2,11 @@
 //!
 //! On Unix folders have the mode 0700 and files 0600. What exists keeps the mode that it has.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+
+use crate::process::Failure;
 
 /// Creates a folder and those above it.
 pub fn create_folder(path: &Path) -> io::Result<()> {
@@ -45,13 +47,52 @@ pub fn replace_on_disk(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes a file that was asked for: whole, or it stays as it was. A pipe, a device or a link is written to.
+pub fn write_output(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    if path.is_dir() {
+        return Err(Failure::Usage(format!("'{}' is a folder; name a file", path.display())));
+    }
+    let about = fs::symlink_metadata(path).ok();
+    let written = if about.as_ref().is_some_and(|about| !about.is_file()) {
+        fs::write(path, bytes)
+    } else {
+        let mut draft = tempfile::Builder::new();
+        #[cfg(unix)]
+        {
+            // Not the learner's alone, unless the file that it replaces is; less the process' mask.
+            let readable = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+            draft.permissions(about.map_or(readable, |about| about.permissions()));
+        }
+        persist(&mut draft, path, bytes, |_| Ok(()))
+    };
+    let failed = |error| format!("'{}' cannot be written: {error}", path.display());
+    written.map_err(|error| Failure::Usage(failed(error)))
+}
+
 fn put(path: &Path, bytes: &[u8], sync: impl Fn(&File) -> io::Result<()>) -> io::Result<()> {
+    persist(&mut tempfile::Builder::new(), path, bytes, sync)
+}
+
+fn persist(
+    draft: &mut tempfile::Builder<'_, '_>,
+    path: &Path,
+    bytes: &[u8],
+    sync: impl Fn(&File) -> io::Result<()>,
+) -> io::Result<()> {
     // Its name cannot be guessed, and it is removed unless it takes the place of the file.
-    let mut draft = tempfile::Builder::new().prefix(".mlsys-").tempfile_in(folder_of(path))?;
-    draft.write_all(bytes)?;
+    let mut draft = draft.prefix(".mlsys-").tempfile_in(folder_of(path)).map_err(of_system)?;
+    draft.write_all(bytes).map_err(of_system)?;
     sync(draft.as_file())?;
     draft.persist(path)?;
     Ok(())
+}
+
+/// The error without the name of the draft, which means nothing to its reader.
+fn of_system(error: io::Error) -> io::Error {
+    match error.to_string().rsplit_once(" at path ") {
+        Some((what, _)) => io::Error::new(error.kind(), what),
+        None => error,
+    }
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -120,6 +161,34 @@ mod tests {
         assert!(replace(&folder.path().join("b"), b"in the place of a folder").is_err());
         assert!(replace(&folder.path().join("none/c"), b"no folder").is_err());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn an_output_is_whole_and_its_error_names_it_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("out.csv");
+        write_output(&file, b"first").unwrap();
+        write_output(&file, b"second").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"second");
+        let blocked = folder.path().join("none/out.csv");
+        let error = write_output(&blocked, b"").unwrap_err().to_string();
+        assert!(error.starts_with(&format!("'{}' cannot be written: ", blocked.display())));
+        assert!(!error.contains(".mlsys-"), "{error}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = || fs::metadata(&file).unwrap().permissions().mode() & 0o777;
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+            write_output(&file, b"third").unwrap();
+            assert_eq!(mode(), 0o600);
+            // Through a link into the file that it names.
+            let link = folder.path().join("link");
+            std::os::unix::fs::symlink(&file, &link).unwrap();
+            write_output(&link, b"fourth").unwrap();
+            assert_eq!(fs::read(&file).unwrap(), b"fourth");
+            assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        }
     }
 
     #[cfg(unix)]

@@ -179,6 +179,7 @@ impl Library {
         console: &mut Console,
     ) -> Result<Course, Failure> {
         let course = self.course(console)?;
+        languages.check(&self.files, console);
         Ok(course.map_lessons(|lesson| {
             let files = self.files_of(&lesson);
             languages.translate(lesson, files, console)
@@ -196,6 +197,7 @@ impl Library {
             && !languages.translate_some(&self.files)
             && let Some(outline) = Outline::of_sound(&self.files, self.sheet.as_ref())
         {
+            languages.check(&self.files, console);
             return Ok(outline);
         }
         Ok(self.course_in(languages, console)?.into())

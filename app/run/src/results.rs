@@ -25,6 +25,8 @@ pub enum Ending {
         /// The lessons, or files, that were not begun.
         missing: Vec<String>,
     },
+    /// Nothing was run, and why.
+    Refused(String),
 }
 
 impl Ending {
@@ -32,6 +34,7 @@ impl Ending {
     pub fn sentence(&self) -> Option<String> {
         match self {
             Self::Complete => None,
+            Self::Refused(reason) => Some(reason.clone()),
             Self::Interrupted { missing } if missing.is_empty() => {
                 Some("interrupted: results are missing".to_owned())
             }
@@ -223,6 +226,7 @@ impl Results {
         let ended = match self.ending {
             Ending::Complete => Exit::Passed,
             Ending::Interrupted { .. } => Exit::Interrupted,
+            Ending::Refused(_) => Exit::Usage,
         };
         verdicts.fold(ended, Exit::and)
     }

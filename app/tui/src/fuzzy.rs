@@ -108,7 +108,9 @@ pub struct Scratch {
 
 impl Query {
     pub fn new(typed: &str) -> Self {
-        let words = typed.split_whitespace().map(|word| Word {
+        // Ids have underscores where the names of labs have hyphens.
+        let words = typed.split(|c: char| c.is_whitespace() || c == '_');
+        let words = words.filter(|word| !word.is_empty()).map(|word| Word {
             letters: word.chars().collect(),
             exact: word.chars().any(char::is_uppercase),
         });
@@ -259,6 +261,7 @@ mod tests {
             ("tl", &["battle", "a turtle", "training loop"], "training loop"),
             ("occ", &["device: no choice", "Occupancy"], "Occupancy"),
             ("lab train", &["train the lab", "label", "training-lab"], "training-lab"),
+            ("kv_ca", &["kv", "kv-cache inference"], "kv-cache inference"),
             ("SGD", &["sgd", "SGD", "Some Good Data"], "SGD"),
             ("sgd", &["some good data x", "SGD"], "SGD"),
             ("über", &["uber", "Überblick", "drüber"], "Überblick"),

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use mlsys_analytic::closed_form::MAX_BYTES;
+use mlsys_lab::value::plural;
 use mlsys_lab::{Lab, Registry};
 use mlsys_lesson::{CourseFiles, Diagnostic, Lesson, LessonEnv, Parsed};
 
@@ -113,7 +114,7 @@ fn try_lessons(
     for line in passed {
         context.console.note(line);
     }
-    context.console.note(format_args!("{} checked", count(read.len())));
+    context.console.note(format_args!("{} checked", plural(read.len(), "lesson")));
     Ok(exit)
 }
 
@@ -248,10 +249,6 @@ fn report_results(lesson: &Lesson, result: &LessonResult, context: &mut Context<
         }
     }
     exit
-}
-
-fn count(lessons: usize) -> String {
-    if lessons == 1 { "1 lesson".to_owned() } else { format!("{lessons} lessons") }
 }
 
 /// Reads each file, runs the valid labs with their defaults and presets, and reports all mistakes.

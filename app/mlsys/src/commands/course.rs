@@ -146,7 +146,7 @@ fn pack(options: &PackCourse, context: &mut Context<'_>) -> Result<Exit, Failure
     let packed = manifest.pack(&files).map_err(|refused| {
         Failure::Usage(format!("{} cannot be packed: {refused}", library.name()))
     })?;
-    write_file(&options.output, &packed.bytes)?;
+    files::write_output(&options.output, &packed.bytes)?;
     if answers == Withheld::Withheld && !manifest.built_in.is_empty() {
         let ids: Vec<&str> = manifest.built_in.keys().map(LessonId::as_str).collect();
         console.warn(format_args!(
@@ -222,25 +222,6 @@ fn write_key(file: &Path, course: &Course) -> Result<(), Failure> {
     let text = key.to_json().map_err(|error| Failure::Run(error.to_string()))?;
     files::replace_on_disk(file, text.as_bytes())
         .map_err(|error| Failure::Usage(format!("'{}' cannot be written: {error}", file.display())))
-}
-
-/// Writes `FILE.part` and renames it, so that an existing file stays whole until the new one is.
-fn write_file(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| {
-        Failure::Usage(format!("'{}' cannot be written: {error}", file.display()))
-    };
-    if file.is_dir() {
-        return Err(Failure::Usage(format!(
-            "'{}' is a folder; name a file such as course.tar.gz",
-            file.display()
-        )));
-    }
-    let mut part = file.as_os_str().to_owned();
-    part.push(".part");
-    fs::write(&part, bytes).and_then(|()| fs::rename(&part, file)).map_err(|error| {
-        let _ = fs::remove_file(&part);
-        failed(error)
-    })
 }
 
 #[cfg(test)]

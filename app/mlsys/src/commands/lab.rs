@@ -27,7 +27,7 @@ use serde_json::{Value as Json, json};
 use super::{check, model, open};
 use crate::cli::{self, AboutLabs, Listing};
 use crate::context::Context;
-use crate::table::Width;
+use crate::table::{Width, numbered};
 
 pub fn run(options: &cli::Lab, context: &mut Context<'_>) -> Result<Exit, Failure> {
     // The labs read the tables when they are built, so the model comes first.
@@ -372,7 +372,7 @@ fn metric_rows(schema: &Schema, data: &RunData, width: Width) -> Vec<Vec<String>
     };
     let mut names: Vec<&str> = metrics.keys().copied().collect();
     // What no schema foresees comes last.
-    names.sort_by_key(|name| place(name).unwrap_or(usize::MAX));
+    names.sort_by_key(|name| (place(name).unwrap_or(usize::MAX), numbered(name)));
     names
         .into_iter()
         .filter_map(|name| {

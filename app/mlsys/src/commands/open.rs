@@ -1,9 +1,9 @@
 //! `mlsys` and `mlsys open`: the workbench.
 
+use std::env;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::Arc;
-use std::{env, fs};
 
 use mlsys_lab::Backend;
 use mlsys_lesson::Lesson;
@@ -11,6 +11,7 @@ use mlsys_lesson::Lesson;
 use crate::cli::{Machine, Open};
 use crate::context::Context;
 use mlsys_run::devices::Prober;
+use mlsys_run::files;
 use mlsys_run::model::{ModelError, ModelFile};
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::settings;
@@ -146,8 +147,7 @@ fn draw(
         PictureError::Kind(error) => Failure::Run(error.to_string()),
         PictureError::Knob(error) => Failure::Usage(format!("--set: {error}")),
     })?;
-    fs::write(file, picture)
-        .map_err(|error| Failure::Run(format!("{} cannot be written: {error}", file.display())))?;
+    files::write_output(file, picture.as_bytes())?;
     Ok(Exit::Passed)
 }
 

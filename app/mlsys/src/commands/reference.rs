@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use mlsys_lab::value::plural;
 use mlsys_lesson::{Course, Lesson, Module, Progress, State};
 use mlsys_run::console::Console;
 use mlsys_run::glossary::{Glossary, Term};
@@ -71,10 +72,7 @@ pub fn lines(course: &Course, progress: Option<&Progress>, width: Width) -> Vec<
 
 /// How many lessons, how long they take, and how many of them are done.
 fn facts(lessons: &[Lesson], progress: Option<&Progress>) -> String {
-    let count = match lessons.len() {
-        1 => "1 lesson".to_owned(),
-        count => format!("{count} lessons"),
-    };
+    let count = plural(lessons.len(), "lesson");
     let done = match progress.map_or(0, |progress| done(lessons, progress)) {
         0 => String::new(),
         done => format!(", {done} done"),

@@ -2,13 +2,14 @@
 
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::time::SystemTime;
 use std::{fs, thread};
 
 use mlsys_lab::Registry;
 use mlsys_lesson::{Answers, CourseId, Key, LearnerId, Lesson, Parsed};
 use mlsys_run::library::Library;
 use mlsys_run::process::{Exit, Failure};
-use mlsys_run::results::Results;
+use mlsys_run::results::{Ending, Results};
 use mlsys_run::settings;
 use mlsys_run::storage::read_bounded;
 
@@ -19,12 +20,24 @@ use crate::runner::{self, Graders, HardwareRule, Request};
 
 /// Runs lessons, writes the reports, and says how it went.
 pub fn run(options: &RunLessons, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let started = SystemTime::now();
     let (library, key) = grading_course(options.key.as_deref(), context)?;
-    let mut lessons = if options.all {
-        let all = library.all(context.console)?;
-        chosen(all, options.filter.as_deref(), options.shard)?
+    let lessons = if options.all {
+        let all = library.all(context.console);
+        all.and_then(|all| chosen(all, options.filter.as_deref(), options.shard))
     } else {
-        library.valid(options.lessons.iter().map(String::as_str), context.console)?
+        library.valid(options.lessons.iter().map(String::as_str), context.console)
+    };
+    let mut lessons = match lessons {
+        Ok(lessons) => lessons,
+        Err(failure) => {
+            // A report of an earlier run would be taken for that of this one.
+            let ending = Ending::Refused(failure.to_string());
+            let results = Results { lessons: Vec::new(), started: Some(started), ending };
+            let files = options.report.iter().filter(|target| target.file.is_some());
+            reports::write(&files.cloned().collect::<Vec<_>>(), &results, context.console)?;
+            return Err(failure);
+        }
     };
     if let Some(key) = key {
         let completed = lessons.into_iter().map(|lesson| completed(lesson, &key, context.registry));

@@ -21,7 +21,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::cli::{self, ListRuns, Listing};
 use crate::context::Context;
-use crate::table::Width;
+use crate::table::{Width, numbered};
 
 pub fn run(asked: &cli::Runs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let runs = context.paths.as_ref()?.runs();
@@ -287,7 +287,9 @@ pub fn metrics(past: &RecordedRun, registry: &Registry) -> Vec<Vec<String>> {
     let header = ["Metric", "label", "last", "min", "max", "values"];
     let labels = labels(past, registry);
     let mut rows = vec![header.map(str::to_owned).to_vec()];
-    for (name, value) in past.data.metrics() {
+    let mut metrics: Vec<_> = past.data.metrics().into_iter().collect();
+    metrics.sort_by_key(|(name, _)| numbered(name));
+    for (name, value) in metrics {
         let label = labels.get(name).map_or("", |label| label.name()).to_owned();
         let mut row = vec![one_line(name), label, one_line(&value.to_string())];
         if let Some(series) = past.data.series.get(name) {

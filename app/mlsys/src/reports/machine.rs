@@ -15,7 +15,7 @@ use serde_json::{Value as Json, json};
 
 pub fn junit(results: &Results) -> String {
     let counts = results.lessons.iter().map(LessonResult::count);
-    // An interrupted run has a suite that says so.
+    // A run that did not come to its end has a suite that says so.
     let suites = usize::from(results.ending != Ending::Complete);
     let none = Count { all: suites, broken: suites, ..Count::default() };
     let sum = counts.fold(none, |sum, count| Count {
@@ -28,7 +28,7 @@ pub fn junit(results: &Results) -> String {
     let elapsed = results.lessons.iter().map(LessonResult::elapsed).sum();
     counted(Element::new("testsuites"), "mlsys", sum, elapsed)
         .holding(results.lessons.iter().map(|lesson| suite(lesson, results)))
-        .holding(results.ending.sentence().as_deref().map(interrupted))
+        .holding(results.ending.sentence().as_deref().map(unfinished))
         .document()
 }
 
@@ -55,10 +55,10 @@ fn suite(lesson: &LessonResult, results: &Results) -> Element {
         .holding(lesson.items.iter().map(|item| case(lesson, item)))
 }
 
-/// The suite of an interrupted run.
-fn interrupted(sentence: &str) -> Element {
+/// The suite of a run that was interrupted or refused.
+fn unfinished(sentence: &str) -> Element {
     let count = Count { all: 1, broken: 1, ..Count::default() };
-    let error = Element::new("error").with("message", sentence).with("type", "interrupted");
+    let error = Element::new("error").with("message", sentence).with("type", "run");
     let case = Element::new("testcase").with("classname", "mlsys").with("name", "the whole run");
     counted(Element::new("testsuite"), "mlsys", count, Duration::ZERO)
         .with("skipped", 0)

@@ -1,5 +1,6 @@
 //! In which language lessons are shown.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use mlsys_lesson::{CourseFile, CourseFiles, Lesson, Parsed, read_translation, translated};
@@ -10,7 +11,11 @@ use crate::storage;
 
 /// The languages of a reader, the preferred one first; a lesson in none of them is shown in its original language.
 #[derive(Clone, Debug, Default)]
-pub struct Languages(Vec<String>);
+pub struct Languages {
+    tags: Vec<String>,
+    /// The language that was asked for by name, not by the environment.
+    asked: Option<String>,
+}
 
 impl Languages {
     /// The requested language, else that of the environment.
@@ -27,15 +32,33 @@ impl Languages {
         if matches!(tag.as_str(), "" | "C" | "POSIX") {
             return Self::default();
         }
-        match tag.split_once('-') {
-            Some((main, _)) => Self(vec![tag.clone(), main.to_owned()]),
-            None => Self(vec![tag]),
+        let main = tag.split_once('-').map(|(main, _)| main.to_owned());
+        let asked = asked.filter(|asked| !asked.is_empty()).map(str::to_owned);
+        Self { tags: [tag].into_iter().chain(main).collect(), asked }
+    }
+
+    /// Says so where no lesson is translated into the language that was asked for.
+    pub fn check(&self, files: &CourseFiles, console: &mut Console) {
+        let known: BTreeSet<&str> = files
+            .keys()
+            .filter_map(|path| translated(path))
+            .map(|(_, language)| language)
+            .collect();
+        if let Some(asked) = &self.asked
+            && !self.translate_some(files)
+            && !self.reads("en")
+        {
+            let known = known.into_iter().collect::<Vec<_>>().join(", ");
+            let known = if known.is_empty() { "none".to_owned() } else { known };
+            console.warn(format_args!(
+                "no lesson of this course is translated into '{asked}'; its translations: {known}"
+            ));
         }
     }
 
     /// The translation in the most preferred language.
     fn best<T>(&self, mut translations: Vec<(&str, T)>) -> Option<T> {
-        let at = self.0.iter().find_map(|wanted| {
+        let at = self.tags.iter().find_map(|wanted| {
             translations.iter().position(|(language, _)| language.eq_ignore_ascii_case(wanted))
         })?;
         Some(translations.swap_remove(at).1)
@@ -47,12 +70,12 @@ impl Languages {
     }
 
     fn reads(&self, language: &str) -> bool {
-        self.0.iter().any(|wanted| language.eq_ignore_ascii_case(wanted))
+        self.tags.iter().any(|wanted| language.eq_ignore_ascii_case(wanted))
     }
 
     /// A lesson in the reader's language, if its folder has a translation. An invalid one is left out with a warning.
     pub fn translate(&self, lesson: Lesson, files: &CourseFiles, console: &mut Console) -> Lesson {
-        if self.0.is_empty() {
+        if self.tags.is_empty() {
             return lesson;
         }
         match self.read(&lesson, files) {
@@ -162,7 +185,7 @@ mod tests {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| (*value).to_owned())
         };
-        Languages::detect(asked, &variable).0
+        Languages::detect(asked, &variable).tags
     }
 
     #[test]
@@ -186,7 +209,10 @@ mod tests {
 
     #[test]
     fn the_nearest_language_is_taken() {
-        let languages = |tags: &[&str]| Languages(tags.iter().map(|&tag| tag.to_owned()).collect());
+        let languages = |tags: &[&str]| Languages {
+            tags: tags.iter().map(|&tag| tag.to_owned()).collect(),
+            asked: None,
+        };
         let there = || vec![("fr", 1), ("pt", 2), ("pt-BR", 3)];
         assert_eq!(languages(&["pt-br", "pt"]).best(there()), Some(3));
         assert_eq!(languages(&["pt-PT", "pt"]).best(there()), Some(2));

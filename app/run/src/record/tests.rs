@@ -245,6 +245,17 @@ fn a_record_that_cannot_be_read_says_why() {
 }
 
 #[test]
+fn a_run_from_the_future_is_not_the_last() {
+    let scratch = Scratch::new("future");
+    for name in ["1999-01-01-train-1", "1999-01-02-train-2", "2999-01-01-train-3"] {
+        fs::create_dir_all(scratch.0.join(name)).unwrap();
+        fs::write(scratch.0.join(name).join(ABOUT), "{\"format\": 2}").unwrap();
+    }
+    assert!(find(&scratch.0, "last").unwrap().ends_with("1999-01-02-train-2"));
+    assert!(find(&scratch.0, "last-2").unwrap().ends_with("2999-01-01-train-3"));
+}
+
+#[test]
 fn runs_are_found_by_name_prefix_path_and_last() {
     let scratch = Scratch::new("found");
     for name in ["2026-01-01-train-1", "2026-01-02-train-2", "2026-01-02-train-3"] {

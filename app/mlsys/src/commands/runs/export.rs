@@ -3,12 +3,13 @@
 mod tensorboard;
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
 
 use mlsys_lab::report::RunData;
 use mlsys_run::console::Console;
+use mlsys_run::files;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::record::RecordedRun;
 
@@ -25,30 +26,24 @@ pub fn run(
             "an event file is not text: name the folder for it with -o FOLDER, then `tensorboard --logdir FOLDER`",
         ));
     }
+    let mut bytes = Vec::new();
+    write(past, options.format, &mut bytes)?;
     if is_standard {
-        let mut text = Vec::new();
-        write(past, options.format, &mut text)?;
-        console.raw(&String::from_utf8_lossy(&text))?;
+        console.raw(&String::from_utf8_lossy(&bytes))?;
         return Ok(Exit::Passed);
     }
-    let failed = |path: &Path, error: io::Error| {
-        Failure::Run(format!("{} cannot be written: {error}", path.display()))
-    };
     let path = match options.format {
         RunFormat::Csv | RunFormat::Jsonl => options.output.clone(),
         RunFormat::Tensorboard => {
             // A folder a run, so that TensorBoard tells runs apart.
             let folder = options.output.join(&past.summary.name);
-            fs::create_dir_all(&folder).map_err(|error| failed(&folder, error))?;
+            fs::create_dir_all(&folder).map_err(|error| {
+                Failure::Usage(format!("'{}' cannot be created: {error}", folder.display()))
+            })?;
             folder.join(tensorboard::file_name(&past.summary))
         }
     };
-    let written = File::create(&path).and_then(|file| {
-        let mut file = BufWriter::new(file);
-        write(past, options.format, &mut file)?;
-        file.flush()
-    });
-    written.map_err(|error| failed(&path, error))?;
+    files::write_output(&path, &bytes)?;
     console.note(format_args!("{} is written", path.display()));
     Ok(Exit::Passed)
 }
