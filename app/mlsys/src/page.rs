@@ -71,6 +71,19 @@ impl Cell {
         Self { html, tone: Tone::Plain }
     }
 
+    pub fn lines(lines: impl Iterator<Item = String>) -> Self {
+        let html = lines.map(|line| format!("<div class=\"text\">{}</div>", escaped(&line)));
+        Self { html: html.collect(), tone: Tone::Plain }
+    }
+
+    /// With another text below it, in a quieter colour.
+    pub fn over(mut self, below: &Self) -> Self {
+        if !below.html.is_empty() {
+            let _ = write!(self.html, "<div class=\"dim\">{}</div>", below.html);
+        }
+        self
+    }
+
     /// A place of the same page.
     pub fn link(anchor: &str, text: &str) -> Self {
         let html = format!("<a href=\"#{}\">{}</a>", escaped(anchor), escaped(text));

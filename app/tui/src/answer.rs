@@ -1,5 +1,6 @@
 //! What is typed into a field and what it means: letters stand for the options that are shown.
 
+use mlsys_lab::value::plural;
 use mlsys_lesson::{
     Answer, Asked, Lesson, Predict, PredictKind, PredictionError, Question, QuestionKind,
 };
@@ -31,8 +32,7 @@ pub fn letter(index: usize) -> char {
 }
 
 pub fn points(question: &Question) -> String {
-    let points = question.points;
-    format!("{points} point{}", if points == 1 { "" } else { "s" })
+    plural(question.points as usize, "point")
 }
 
 /// When an answer is due and how many still count, as long as one may be given.

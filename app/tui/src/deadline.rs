@@ -1,5 +1,6 @@
 //! When the answers to a lesson are due and how many of them count, in words.
 
+use mlsys_lab::value::plural;
 use mlsys_lesson::{LessonRules, Timestamp};
 use mlsys_run::time::utc;
 
@@ -62,7 +63,7 @@ impl Deadline {
         Some(match self.left()? {
             Left::Seconds(seconds) => format!("due in {}", span(seconds)),
             Left::Passed { days, .. } => {
-                let late = plural(u64::from(days), "day");
+                let late = plural(days as usize, "day");
                 match self.rules.share(days) {
                     0.0 => format!("{late} late: answers no longer count"),
                     1.0 => format!("{late} late: answers still count in full"),
@@ -80,8 +81,9 @@ impl Deadline {
             None => "nothing counts after it".to_owned(),
             Some(late) => {
                 let cost = format!("each day costs {} %", percent(late.percent_per_day / 100.0));
-                let last =
-                    late.last_day.map(|day| format!(", for {} at most", plural(day.into(), "day")));
+                let last = late
+                    .last_day
+                    .map(|day| format!(", for {} at most", plural(day as usize, "day")));
                 cost + &last.unwrap_or_default()
             }
         };
@@ -94,7 +96,7 @@ impl Deadline {
         Some(match most.saturating_sub(given) {
             0 if most == 1 => "the one answer that counts is given".to_owned(),
             0 => format!("the {most} answers that count are given"),
-            left => format!("{left} of {} left", plural(most as u64, "answer")),
+            left => format!("{left} of {} left", plural(most, "answer")),
         })
     }
 
@@ -124,16 +126,16 @@ fn whole(seconds: u64) -> u64 {
 
 fn span(seconds: u64) -> String {
     let (unit, name, _) = unit(seconds);
-    if seconds < MINUTE { "less than a minute".to_owned() } else { plural(seconds / unit, name) }
+    if seconds < MINUTE {
+        "less than a minute".to_owned()
+    } else {
+        plural((seconds / unit) as usize, name)
+    }
 }
 
 fn short_span(seconds: u64) -> String {
     let (unit, _, name) = unit(seconds);
     format!("{} {name}", seconds / unit)
-}
-
-fn plural(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// A share in percent, without digits that say nothing.

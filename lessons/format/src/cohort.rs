@@ -1,13 +1,13 @@
 //! What many learners' exported progress comes to, lesson by lesson.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use crate::course::Course;
 use crate::env::LessonEnv;
-use crate::grade::{Answer, Grader, Verdict, quantity};
+use crate::grade::{Answer, Grade, Grader, Verdict, quantity};
 use crate::model::{Formula, Lesson, Predict, PredictKind, Question, QuestionKind, Sheet, Wrong};
 use crate::progress::Attempt;
 use crate::progress::answers::{Answers, Details};
@@ -18,7 +18,7 @@ use crate::progress::submission::Submission;
 pub struct Cohort {
     pub course: String,
     pub learners: usize,
-    /// The lessons of the course that at least one learner opened, in order.
+    /// The lessons of the course, in order.
     pub lessons: Vec<LessonReport>,
     /// Each learner's points, where names are asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -28,7 +28,7 @@ pub struct Cohort {
 /// One learner.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Learner {
-    /// What the file is called.
+    /// The id of a submission, else what the file is called.
     pub name: String,
     pub completed: usize,
     /// Points in all lessons.
@@ -75,7 +75,7 @@ pub struct QuestionReport {
 /// A wrong answer and how often it was given.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WrongReport {
-    /// The answer: as the lesson states it if it foresees it, else as it was given.
+    /// The answer: as the lesson states it if it foresees it, else as it was given; of a kernel what failed first.
     pub answer: String,
     /// What the lesson says to it.
     pub say: Option<String>,
@@ -177,14 +177,19 @@ pub fn cohort(course: &Course, learners: &[(String, Answers)], grader: &dyn Grad
             learner.points += earned;
             points.push(f64::from(earned));
         }
-        if points.is_empty() {
-            continue;
-        }
         for report in &mut questions {
             report
                 .wrong
                 .sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.answer.cmp(&b.answer)));
         }
+        let checks = lesson.checks().map(|check| {
+            let count = |of: fn(&Details) -> &BTreeSet<String>| {
+                let all = learners.iter().filter_map(|(_, answers)| answers.details.get(id));
+                all.filter(|details| of(details).contains(&check.id)).count()
+            };
+            let held = count(|details| &details.checks);
+            CheckReport { id: check.id.clone(), held, skipped: count(|details| &details.skipped) }
+        });
         lessons.push(LessonReport {
             id: id.to_string(),
             title: lesson.front.title.clone(),
@@ -197,20 +202,7 @@ pub fn cohort(course: &Course, learners: &[(String, Answers)], grader: &dyn Grad
                 .predictions()
                 .map(|predict| prediction(lesson, predict, learners))
                 .collect(),
-            checks: lesson
-                .checks()
-                .map(|check| {
-                    let all = learners.iter().filter_map(|(_, a)| a.details.get(id));
-                    let held = |of: fn(&Details) -> &std::collections::BTreeSet<String>| {
-                        all.clone().filter(|details| of(details).contains(&check.id)).count()
-                    };
-                    CheckReport {
-                        id: check.id.clone(),
-                        held: held(|details| &details.checks),
-                        skipped: held(|details| &details.skipped),
-                    }
-                })
-                .collect(),
+            checks: checks.collect(),
         });
     }
     Cohort { course: course.id.to_string(), learners: learners.len(), lessons, names }
@@ -352,14 +344,26 @@ impl Grading<'_> {
                     (right == Verdict::Right).then_some(false)
                 }
             },
-            wrong: match foreseen {
-                Some((answer, say)) => (answer, Some(say)),
-                None => (spelled(given), None),
+            wrong: match (failure(question, &grade), foreseen) {
+                (Some(failure), foreseen) => (failure, foreseen.map(|(_, say)| say)),
+                (None, Some((answer, say))) => (answer, Some(say)),
+                (None, None) => (spelled(given), None),
             },
         };
         self.known.insert(key, graded.clone());
         graded
     }
+}
+
+/// The first test that a kernel fails, or why none was run.
+fn failure(question: &Question, grade: &Grade) -> Option<String> {
+    let mut tests = question.kind.kernel()?.tests().iter();
+    let failed = grade.failed.first().or(grade.feedback.as_ref())?;
+    let test = tests.find(|test| failed.starts_with(&format!("{}: ", test.name)));
+    Some(match test {
+        Some(test) => format!("fails {}", test.name),
+        None => failed.lines().next().unwrap_or_default().to_owned(),
+    })
 }
 
 /// The wrong answers that a question foresees, with what it says to each.

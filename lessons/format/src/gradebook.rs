@@ -1,6 +1,7 @@
 //! A submission graded question by question, with the course's rules on due dates, attempts and partial credit.
 
 use mlsys_expr::Env;
+use mlsys_lab::value::plural;
 use serde::{Deserialize, Serialize};
 
 use crate::grade::{Answer, Grade, Grader, Parts, Verdict};
@@ -12,6 +13,8 @@ use crate::progress::answers::Answers;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QuestionGrade {
     pub question: String,
+    /// What was asked, with the learner's own numbers.
+    pub prompt: String,
     pub outcome: GradeOutcome,
     /// Rounded to hundredths.
     pub points: f64,
@@ -26,7 +29,7 @@ pub struct QuestionGrade {
     pub answer: Option<Answer>,
     /// The tests that a kernel failed, and how.
     pub failed: Vec<String>,
-    /// What is said to the answer, or why it earns less than a right one.
+    /// What is said to the answer, the tests that it failed, and why it earns less than a right one in time.
     pub remark: Option<String>,
 }
 
@@ -77,6 +80,7 @@ impl QuestionGrade {
     pub fn without(question: &Question, outcome: GradeOutcome, remark: Option<String>) -> Self {
         Self {
             question: question.id.clone(),
+            prompt: question.prompt.clone(),
             outcome,
             points: 0.0,
             of: question.points,
@@ -173,13 +177,22 @@ fn scored(
         (Verdict::Wrong | Verdict::Malformed, ..) => (GradeOutcome::Wrong, 0.0),
     };
     let share = rules.share(blank.days_late);
-    let mut remarks: Vec<String> = grade.feedback.into_iter().collect();
+    // The lines after the first show the place in an answer that does not read.
+    let said = grade.feedback.into_iter().map(|said| match grade.verdict {
+        Verdict::Malformed => said.lines().next().unwrap_or_default().to_owned(),
+        Verdict::Right | Verdict::Wrong | Verdict::Recorded => said,
+    });
+    let mut remarks: Vec<String> = said.collect();
+    // What is said to a kernel is its first failed test, unless the lesson has words of its own.
+    let said = remarks.first().cloned().unwrap_or_default();
+    remarks.extend(grade.failed.iter().filter(|test| !said.contains(test.as_str())).cloned());
     if let (GradeOutcome::Partial, Some(Parts { right, of })) = (outcome, grade.parts) {
         remarks.push(format!("{right} of {of} are right"));
     }
-    if blank.days_late > 0 {
+    if blank.days_late > 0 && earned > 0.0 {
         let percent = 100.0 * (1.0 - share);
-        remarks.push(format!("{} late, which costs {percent:.0} %", days(blank.days_late)));
+        let late = plural(blank.days_late as usize, "day");
+        remarks.push(format!("{late} late, which costs {percent:.0} %"));
     }
     if let Some(most) = rules.attempts.filter(|most| attempts > *most as usize) {
         remarks.push(format!("only the first {most} of {attempts} answers count"));
@@ -188,11 +201,13 @@ fn scored(
         outcome,
         points: (100.0 * f64::from(blank.of) * earned * share).round() / 100.0,
         failed: grade.failed,
-        remark: (!remarks.is_empty()).then(|| remarks.join("; ")),
+        remark: remarks.into_iter().reduce(joined),
         ..blank
     }
 }
 
-fn days(count: u32) -> String {
-    if count == 1 { "1 day".to_owned() } else { format!("{count} days") }
+/// Two remarks as one text, of which the first may be whole sentences.
+fn joined(first: String, second: String) -> String {
+    let mark = if first.ends_with(['.', '!', '?']) { "" } else { ";" };
+    format!("{first}{mark} {second}")
 }

@@ -23,7 +23,10 @@ mod validate;
 mod withhold;
 
 pub use check::{CheckOutcome, Subexpression};
-pub use cohort::{Cohort, LessonReport, PredictionReport, QuestionReport, Spread, cohort};
+pub use cohort::{
+    CheckReport, Cohort, Learner, LessonReport, PredictionReport, QuestionReport, Spread,
+    WrongReport, cohort,
+};
 pub use course::{
     COURSE_FILE, Course, CourseFile, CourseFiles, ListedLesson, Module, Outline, ParsedCourse,
     between, read_course, salt,

@@ -5,6 +5,7 @@ pub(crate) mod submission;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use mlsys_lab::value::plural;
 use serde::{Deserialize, Serialize};
 
 use crate::grade::Answer;
@@ -87,9 +88,10 @@ pub struct Summary {
     pub of: u32,
     /// Questions answered right.
     pub right: usize,
-    /// Answered questions with a right answer that is kept elsewhere.
-    pub recorded: usize,
     pub questions: usize,
+    /// Questions with a right answer that is kept elsewhere, and those of them that are answered.
+    pub withheld: usize,
+    pub recorded: usize,
 }
 
 /// How far a learner is with a lesson.
@@ -103,33 +105,36 @@ pub enum State {
 impl Summary {
     /// How many questions are answered, and what is known of the answers.
     pub fn words(&self) -> String {
-        let Self { right, recorded, questions, .. } = self;
-        match (right, recorded) {
-            (right, 0) => format!("{right} of {questions} questions right"),
-            (0, recorded) => format!("{recorded} of {questions} answers recorded"),
-            (right, recorded) => {
-                format!("{right} of {questions} questions right, {recorded} answers recorded")
-            }
+        let Self { right, recorded, questions, withheld, .. } = self;
+        let right = format!("{right} of {} questions right", questions - withheld);
+        let recorded = format!("{recorded} of {withheld} answers recorded");
+        match (questions - withheld, withheld) {
+            (_, 0) => right,
+            (0, _) => recorded,
+            (_, _) => format!("{right}, {recorded}"),
+        }
+    }
+
+    /// The points there are, and those that are known to be earned.
+    pub fn points_words(&self) -> String {
+        match self.withheld {
+            0 => format!("{} of {} points", self.points, self.of),
+            _ => format!("{}, graded later", plural(self.of as usize, "point")),
         }
     }
 }
 
 impl Replay {
-    /// A sentence about lines that were passed over, if there are any; a last line torn by a kill is none to speak of.
+    /// What was left out, if anything was; a last line torn by a kill is not worth a word.
     pub fn warning(&self) -> Option<String> {
-        let lines = |count: usize| {
-            if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
-        };
-        match (self.skipped, self.newer) {
-            (0, _) => None,
-            (skipped, 0) => {
-                Some(format!("{} could not be read and were passed over", lines(skipped)))
-            }
-            (skipped, newer) => Some(format!(
-                "{} were passed over, {newer} of them because a newer mlsys has written them: an update reads those",
-                lines(skipped)
-            )),
-        }
+        let Self { skipped, newer, .. } = *self;
+        let unread = skipped - newer;
+        let unread =
+            (unread > 0).then(|| format!("{} that cannot be read", plural(unread, "line")));
+        let newer = (newer > 0)
+            .then(|| format!("{} of a newer mlsys, which an update reads", plural(newer, "line")));
+        let all: Vec<String> = unread.into_iter().chain(newer).collect();
+        (!all.is_empty()).then(|| format!("left out {}", all.join(", and ")))
     }
 }
 
@@ -242,18 +247,18 @@ impl Progress {
         let answered: Vec<&Answered> = progress.map_or_else(Vec::new, |progress| {
             lesson.questions().filter_map(|question| progress.answers.get(&question.id)).collect()
         });
-        let is_withheld = |question: &&Question| question.kind.is_withheld();
-        let recorded = progress.into_iter().flat_map(|progress| {
-            let withheld = lesson.questions().filter(is_withheld);
-            withheld.filter(|question| progress.answers.contains_key(&question.id))
-        });
+        let withheld = || lesson.questions().filter(|question| question.kind.is_withheld());
+        let is_answered = |question: &&Question| {
+            progress.is_some_and(|progress| progress.answers.contains_key(&question.id))
+        };
         Summary {
             state: self.state(&lesson.front.id),
             points: answered.iter().map(|answered| answered.points).sum(),
             of: lesson.points(),
             right: answered.iter().filter(|answered| answered.right).count(),
-            recorded: recorded.count(),
             questions: lesson.questions().count(),
+            withheld: withheld().count(),
+            recorded: withheld().filter(is_answered).count(),
         }
     }
 }

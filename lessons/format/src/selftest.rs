@@ -111,7 +111,7 @@ impl SelfTest<'_> {
     fn right(&mut self, question: &Question, given: &Answer, place: Place) {
         let grade = question.grade(given, self.env, self.registry);
         if grade.verdict != Verdict::Right {
-            let why = grade.feedback.map_or_else(String::new, |why| format!(": {why}"));
+            let why = because(grade.feedback);
             let message = format!("the stated answer of `{}` is not accepted{why}", question.id);
             let help = "a learner who gives it would be told that it is wrong; mend the answer or what accepts it";
             self.error(Code::AnswerRejected, place, message, help);
@@ -122,10 +122,7 @@ impl SelfTest<'_> {
         let grade = question.grade(given, self.env, self.registry);
         let problem = match grade.verdict {
             Verdict::Right => Some("is accepted as right".to_owned()),
-            Verdict::Malformed => {
-                let why = grade.feedback.map_or_else(String::new, |why| format!(": {why}"));
-                Some(format!("cannot be given{why}"))
-            }
+            Verdict::Malformed => Some(format!("cannot be given{}", because(grade.feedback))),
             Verdict::Recorded => None,
             Verdict::Wrong if grade.feedback.as_deref() == Some(say) => None,
             Verdict::Wrong => Some("gets another answer's feedback".to_owned()),
@@ -164,6 +161,12 @@ impl SelfTest<'_> {
     fn error(&mut self, code: Code, place: Place, message: String, help: &str) {
         self.found.push(self.source.error(code, place, message).help(help));
     }
+}
+
+/// Feedback without the lines that show the place: they are in the lesson.
+fn because(feedback: Option<String>) -> String {
+    let first = feedback.as_deref().and_then(|feedback| feedback.lines().next());
+    first.map_or_else(String::new, |why| format!(": {why}"))
 }
 
 /// A number so that it reads back as the same.

@@ -79,9 +79,7 @@ pub fn run(options: &Grade, context: &mut Context<'_>) -> Result<Exit, Failure> 
     let json = serde_json::to_string_pretty(&book).map_err(|error| Failure::Run(error.to_string()));
     let texts = [tables::csv(&book), json? + "\n", tables::html(&book)];
     for (path, text) in outputs.iter().zip(texts) {
-        files::replace(path, text.as_bytes()).map_err(|error| {
-            Failure::Usage(format!("'{}' cannot be written: {error}", path.display()))
-        })?;
+        files::write_output(path, text.as_bytes())?;
     }
     reports::write(&options.report, &report::results(&book, &lessons, started), context.console)?;
     for Refused { file, reason } in &book.refused {

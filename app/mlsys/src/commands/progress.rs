@@ -5,6 +5,7 @@ mod cohort;
 use std::fs;
 use std::path::Path;
 
+use mlsys_lab::value::plural;
 use mlsys_lesson::{Answer, Answers, Event, Grader, Lesson, LessonEnv, Progress, State, Verdict};
 use serde_json::{Value as Json, json};
 
@@ -12,6 +13,7 @@ use crate::cli::{self, AnswerLimits, Listing};
 use crate::context::Context;
 use crate::grader::ProcessGrader;
 use crate::table::Width;
+use mlsys_run::files;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::storage::ProgressLog;
 use mlsys_run::submission;
@@ -45,10 +47,7 @@ fn row(lesson: &Lesson, progress: &Progress) -> Vec<String> {
         lesson.front.id.to_string(),
         state(summary.state).to_owned(),
         summary.words(),
-        match summary.recorded {
-            0 => format!("{} of {} points", summary.points, summary.of),
-            _ => format!("{} points, graded later", summary.of),
-        },
+        summary.points_words(),
     ]
 }
 
@@ -83,18 +82,22 @@ fn export(file: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let (lessons, given) = (answers.lessons.len(), &answers.lessons);
         let given: usize = given.values().map(std::collections::BTreeMap::len).sum();
         context.console.note(format_args!(
-            "submission of {learner} to {}: answers to {given} questions, from {lessons} of {} lessons",
+            "submission of {learner} to {}: {} from {lessons} of {}",
             course.id,
-            course.lessons().len()
+            plural(given, "answer"),
+            plural(course.lessons().len(), "lesson")
         ));
         answers = submission::sign(answers, learner.clone(), &course)
             .map_err(|error| failed(error.to_string()))?;
+    }
+    if context.learner.is_none() && answers.lessons.is_empty() {
+        context.console.warn("nothing is answered yet in this course: the file has no answers");
     }
     let text = answers.to_json().map_err(|error| failed(error.to_string()))?;
     if file == Path::new("-") {
         context.console.raw(&text)?;
     } else {
-        fs::write(file, text).map_err(|error| failed(error.to_string()))?;
+        files::write_output(file, text.as_bytes())?;
     }
     Ok(Exit::Passed)
 }
@@ -145,9 +148,9 @@ fn import(file: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
     }
     let retained = match retained {
         0 => String::new(),
-        retained => format!("; {retained} that were given here are kept"),
+        retained => format!("; {} of this folder kept", plural(retained, "answer")),
     };
-    context.console.note(format_args!("{imported} answers taken over{retained}"));
+    context.console.note(format_args!("{} taken over{retained}", plural(imported, "answer")));
     Ok(Exit::Passed)
 }
 

@@ -1,14 +1,15 @@
 //! `mlsys report`: a lesson or a run as one HTML page, without scripts and without anything fetched from elsewhere.
 
 use std::fmt::Write;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use mlsys_lab::Registry;
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::{Label, Panel};
+use mlsys_lab::value::plural;
 use mlsys_lesson::{Answer, Lesson, LessonProgress, Predict, Progress, label_of};
+use mlsys_run::files;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::record::{self, RecordedRun, Summary};
 use mlsys_tui::records::{RecallRequest, recall};
@@ -52,9 +53,7 @@ pub fn run(options: &Report, context: &mut Context<'_>) -> Result<Exit, Failure>
     if options.output == Path::new("-") {
         context.console.raw(&text)?;
     } else {
-        fs::write(&options.output, text).map_err(|error| {
-            Failure::Run(format!("{} cannot be written: {error}", options.output.display()))
-        })?;
+        files::write_output(&options.output, text.as_bytes())?;
         context.console.note(format_args!("{} is written", options.output.display()));
     }
     Ok(Exit::Passed)
@@ -141,12 +140,10 @@ fn lesson_page(
     let summary = progress.summary(lesson);
     let _ = writeln!(
         body,
-        "<p class=\"dim\">{} · {} of {} questions right · {} of {} points</p>",
+        "<p class=\"dim\">{} · {} · {}</p>",
         escaped(lesson.front.id.as_str()),
-        summary.right,
-        summary.questions,
-        summary.points,
-        summary.of
+        summary.words(),
+        summary.points_words()
     );
     let nothing = LessonProgress::default();
     let done = progress.lesson(&lesson.front.id).unwrap_or(&nothing);
@@ -199,9 +196,9 @@ fn answers(lesson: &Lesson, done: &LessonProgress, body: &mut String) {
                 (Tone::Plain, "recorded, graded later".to_owned())
             }
             Some(answered) if answered.right => {
-                (Tone::Good, format!("right, {} points", answered.points))
+                (Tone::Good, format!("right, {}", plural(answered.points as usize, "point")))
             }
-            Some(answered) => (Tone::Bad, format!("wrong, {} points", answered.points)),
+            Some(_) => (Tone::Bad, "wrong".to_owned()),
         };
         let given = answered.map_or_else(String::new, |answered| answered.given.to_string());
         vec![Cell::markdown(&question.prompt), Cell::answer(&given), Cell::toned(tone, &verdict)]

@@ -224,7 +224,11 @@ fn no_acknowledged_answer_is_lost_by_a_kill() {
         assert!((grown.len() - kept.len()) as u32 >= again, "kill {kill}: {again} said, {grown:?}");
         let shown = folder.run("progress show --json");
         shown.json();
-        assert_eq!(shown.err.contains("1 line could not be read"), half == 1, "kill {kill}");
+        assert_eq!(
+            shown.err.contains("left out 1 line that cannot be read"),
+            half == 1,
+            "kill {kill}"
+        );
         all += acknowledged + again;
         unsaid += grown.len() as u32 - acknowledged - again;
     }

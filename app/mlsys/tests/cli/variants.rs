@@ -15,7 +15,11 @@ const LESSON: &str = "+++\nformat = 1\nid = \"a/b\"\ntitle = \"Numbers\"\nminute
     vary = { k = [11, 12, 13, 14] }\nanswer = \"{k^2}\"\n[[wrong]]\nvalue = \"{2 * k}\"\nsay = \"no\"\n```\n\n\
     ```{question} slope\ntype = \"expression\"\nprompt = \"Write z so that ∂z/∂x is {s}.\"\nlab = \"graph\"\n\
     vary = { s = [2, 3, 4, 5, 6] }\nset = { inputs = { x = 1.0 } }\naccept = \"answer.grad.x == s\"\n\
-    answer = \"{s} * x\"\n```\n";
+    answer = \"{s} * x\"\n```\n\n\
+    ```{question} fill\ntype = \"kernel\"\nprompt = \"Fill y with n.\"\nvary = { p = [5, 7, 11, 13] }\n\
+    answer = \"__global__ void f(float *y, int n) { y[threadIdx.x] = n; }\"\n[[test]]\nname = \"a block\"\n\
+    set = { block_dim = [16], grid_dim = [1], arguments = { y = { buffer = 16 }, n = \"p\" } }\n\
+    expect = { y = \"n\" }\n```\n";
 
 /// The lesson with a learner's numbers.
 fn own(learner: &str) -> Lesson {
@@ -43,13 +47,13 @@ fn a_submission_is_graded_by_its_learner_s_numbers() {
     let (ann, ben) = (own("ann"), own("dora"));
     let different = drawn(&ann).into_iter().zip(drawn(&ben)).all(|(one, other)| one != other);
     assert!(different, "{:?} {:?}", drawn(&ann), drawn(&ben));
-    let [n, k, s] = drawn(&ann)[..] else { return };
-    let answers = format!(
-        "{{\"lessons\": {{\"a/b\": {{\"twice\": {}, \"pick\": \"{}\", \"slope\": \"{s} * x\"}}}}}}",
-        2.0 * n,
-        k * k
-    );
-    let answers = folder.file("answers.json", answers);
+    let [n, k, s, m] = drawn(&ann)[..] else { panic!("{:?}", drawn(&ann)) };
+    // A kernel that is right with Ann's number alone.
+    let fill = format!("__global__ void f(float *y, int n) {{ y[threadIdx.x] = {m}; }}");
+    let answers = serde_json::json!({ "lessons": { "a/b": {
+        "twice": 2.0 * n, "pick": (k * k).to_string(), "slope": format!("{s} * x"), "fill": fill,
+    } } });
+    let answers = folder.file("answers.json", answers.to_string());
     let (given, key) = (folder.arg("given.tar.gz"), folder.arg("key.json"));
     folder.run(&format!("course pack {course} -o {given} --without-answers --key {key}")).success();
     let learner = |course: &str, id: &str| {
@@ -63,27 +67,32 @@ fn a_submission_is_graded_by_its_learner_s_numbers() {
     for course in [course.as_str(), &given] {
         // The same answers, handed in by two learners.
         let (ann, dora) = (learner(course, "ann"), learner(course, "dora"));
-        let table = folder.arg("grades.csv");
-        folder
-            .run(&format!("--course {given} grade {ann} {dora} --key {key} -o {table}"))
-            .success();
+        let (table, junit) = (folder.arg("grades.csv"), folder.arg("junit.xml"));
+        let files = format!("{ann} {dora} --key {key} -o {table} --report junit={junit}");
+        folder.run(&format!("--course {given} grade {files}")).success();
+        for (learner, own) in [("ann", own("ann")), ("dora", own("dora"))] {
+            let asked = &own.question("twice").unwrap().prompt;
+            assert_eq!(folder.read("junit.xml").contains(asked), learner == "dora", "{asked}");
+            assert!(folder.read("grades.html").contains(asked), "{asked}");
+        }
         let grades = json_file(&folder.path("grades.json"));
         let points =
             |at: usize| (&grades["learners"][at]["learner"], &grades["learners"][at]["points"]);
-        assert_eq!(points(0), (&"ann".into(), &3.0.into()), "{grades}");
+        assert_eq!(points(0), (&"ann".into(), &4.0.into()), "{grades}");
         assert_eq!(points(1), (&"dora".into(), &0.0.into()), "{grades}");
         folder.run(&format!("--course {given} run a/b --key {key} --answers {ann}")).success();
         let other = folder.run(&format!("--course {given} run a/b --key {key} --answers {dora}"));
         assert_eq!(other.code, Some(1), "{other:?}");
-        assert!(other.out.contains("0 of 3 points"), "{other:?}");
+        assert!(other.out.contains("0 of 4 points"), "{other:?}");
     }
     let cohort = folder.run(&format!(
         "--course {course} progress cohort {} {} --json",
         folder.arg("ann.json"),
         folder.arg("dora.json")
     ));
-    let questions = cohort.json()["lessons"][0]["questions"].clone();
-    assert_eq!((&questions[0]["answered"], &questions[0]["right"]), (&2.into(), &1.into()));
+    for question in cohort.json()["lessons"][0]["questions"].as_array().unwrap() {
+        assert_eq!((&question["answered"], &question["right"]), (&2.into(), &1.into()));
+    }
 }
 
 #[test]

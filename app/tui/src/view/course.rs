@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use mlsys_lab::value::plural;
 use mlsys_lesson::{ListedLesson, State};
 use ratatui::prelude::*;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -178,14 +179,15 @@ fn draw_details(app: &App, area: Rect, buffer: &mut Buffer) {
     let needs: Vec<String> = front.requires.iter().map(|id| id.value.to_string()).collect();
     let needs = if needs.is_empty() { "nothing".to_owned() } else { needs.join(", ") };
     let deadline = app.course.deadline(&front.id);
-    let words = deadline.words().map_or_else(String::new, |words| format!("{words}; "));
-    let date = deadline.date().map(|date| ("due", words + &date));
+    // The name of the row says that it is due.
+    let words = deadline.words().map(|words| words.trim_start_matches("due ").to_owned() + "; ");
+    let date = deadline.date().map(|date| ("due", words.unwrap_or_default() + &date));
     let attempts = deadline.rules.attempts.map(|most| {
-        let count = if most == 1 { "answer counts" } else { "answers count" };
-        ("answers", format!("{most} {count} for each question"))
+        let verb = if most == 1 { "counts" } else { "count" };
+        ("answers", format!("{} {verb} for each question", plural(most as usize, "answer")))
     });
     let facts = [
-        ("lesson", format!("{}, {} minutes", front.id, front.minutes)),
+        ("lesson", format!("{}, {}", front.id, plural(front.minutes as usize, "minute"))),
         ("progress", format!("{word}, {}", summary.words())),
     ];
     let facts = facts.into_iter().chain(date).chain(attempts);

@@ -2,11 +2,10 @@
 
 use std::time::{Duration, SystemTime};
 
-use mlsys_lesson::{GradeOutcome, Lesson, LessonId, QuestionGrade};
+use mlsys_lesson::{GradeOutcome, Lesson, QuestionGrade};
 use mlsys_run::process::Exit;
 use mlsys_run::results::{Ending, Item, Kind, LessonResult, Results, Verdict};
 
-use super::tables::remark;
 use super::{Gradebook, Graded, Refused};
 
 pub fn results(book: &Gradebook, lessons: &[Lesson], started: SystemTime) -> Results {
@@ -14,8 +13,6 @@ pub fn results(book: &Gradebook, lessons: &[Lesson], started: SystemTime) -> Res
     let graded = book.learners.iter().flat_map(|Graded { file, submission, .. }| {
         submission.lessons.iter().map(move |grades| {
             let lesson = grades.lesson.as_str();
-            let items = grades.questions.iter();
-            let items = items.map(|grade| item(grade, prompt(lessons, &grades.lesson, grade)));
             LessonResult {
                 id: if only {
                     lesson.to_owned()
@@ -28,7 +25,7 @@ pub fn results(book: &Gradebook, lessons: &[Lesson], started: SystemTime) -> Res
                     .iter()
                     .find(|known| known.front.id == grades.lesson)
                     .map_or(0, |known| known.front.seed),
-                items: items.collect(),
+                items: grades.questions.iter().map(item).collect(),
                 comparisons: Vec::new(),
             }
         })
@@ -42,23 +39,12 @@ pub fn results(book: &Gradebook, lessons: &[Lesson], started: SystemTime) -> Res
     Results { lessons: graded.chain(refused).collect(), started: Some(started), ending }
 }
 
-fn prompt(lessons: &[Lesson], lesson: &LessonId, grade: &QuestionGrade) -> String {
-    let lesson = lessons.iter().find(|known| known.front.id == *lesson);
-    let question = lesson.and_then(|lesson| lesson.question(&grade.question));
-    question.map_or_else(String::new, |question| question.prompt.clone())
-}
-
-fn item(grade: &QuestionGrade, about: String) -> Item {
-    let remark = remark(grade);
-    let reason = |otherwise: &str| match remark.as_str() {
-        "" => otherwise.to_owned(),
-        remark => remark.to_owned(),
-    };
+fn item(grade: &QuestionGrade) -> Item {
+    let reason = |otherwise: &str| grade.remark.clone().unwrap_or_else(|| otherwise.to_owned());
     // Such as what lateness costs; with other outcomes it is the reason.
-    let about = if grade.outcome == GradeOutcome::Right && !remark.is_empty() {
-        format!("{about}\n{remark}")
-    } else {
-        about
+    let about = match (grade.outcome, &grade.remark) {
+        (GradeOutcome::Right, Some(remark)) => format!("{}\n{remark}", grade.prompt),
+        _ => grade.prompt.clone(),
     };
     let verdict = match grade.outcome {
         GradeOutcome::Right => Verdict::Passed,

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use mlsys_lab::value::number;
+use mlsys_lab::value::{number, plural};
 use mlsys_lesson::{Answer, GradeOutcome, QuestionGrade};
 use mlsys_run::console::harmless;
+use mlsys_run::submission::LessonGrades;
 use mlsys_view::xml::escaped;
 
 use super::{Gradebook, Graded, Refused};
@@ -35,7 +36,7 @@ pub fn csv(book: &Gradebook) -> String {
                     &grade.hints.to_string(),
                     &grade.days_late.to_string(),
                     &grade.answer.as_ref().map_or_else(String::new, short),
-                    &remark(grade),
+                    grade.remark.as_deref().unwrap_or_default(),
                     file,
                 ]);
             }
@@ -61,14 +62,6 @@ fn short(answer: &Answer) -> String {
         0 | 1 => text,
         lines => format!("({lines} lines)"),
     }
-}
-
-pub fn remark(grade: &QuestionGrade) -> String {
-    let failed = grade.failed.iter().filter(|test| {
-        // The remark is the first of them, unless the lesson has words of its own.
-        grade.remark.as_ref().is_none_or(|remark| !remark.contains(test.as_str()))
-    });
-    grade.remark.iter().chain(failed).cloned().collect::<Vec<_>>().join("; ")
 }
 
 pub fn summary(book: &Gradebook) -> Vec<String> {
@@ -98,7 +91,10 @@ pub fn html(book: &Gradebook) -> String {
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
     let row = |(index, graded): (usize, &Graded)| {
         let Graded { points, of, submission, .. } = graded;
-        let own = submission.lessons.iter().map(|lesson| Cell::text(&number(lesson.points())));
+        let own = submission.lessons.iter().map(|lesson| match is_answered(lesson) {
+            true => Cell::text(&number(lesson.points())),
+            false => Cell::text(""),
+        });
         let learner = Cell::link(&format!("l{index}"), submission.learner.as_str());
         let points = Cell::text(&format!("{} of {of}", number(*points)));
         [learner, points].into_iter().chain(own).collect()
@@ -128,16 +124,20 @@ fn learner(index: usize, Graded { file, points, of, submission }: &Graded, body:
         number(*points),
         escaped(file)
     );
-    for lesson in &submission.lessons {
+    for lesson in submission.lessons.iter().filter(|lesson| is_answered(lesson)) {
         let id = escaped(lesson.lesson.as_str());
-        let _ = writeln!(body, "<h3>{id}</h3>");
+        let points = number(lesson.points());
+        let _ =
+            writeln!(body, "<h3>{id} <span class=\"dim\">{points} of {}</span></h3>", lesson.of());
         let rows: Vec<Vec<Cell>> = lesson.questions.iter().map(question).collect();
-        table(&HEAD, &rows, Layout::Facts, body);
+        table(&["Question", "Result", "Answer", "Remark"], &rows, Layout::Facts, body);
     }
 }
 
-const HEAD: [&str; 8] =
-    ["Question", "Result", "Points", "Attempts", "Hints", "Days late", "Answer", "Remark"];
+/// Whether a lesson has anything to say but that its questions have no answers.
+fn is_answered(lesson: &LessonGrades) -> bool {
+    lesson.questions.iter().any(|grade| grade.outcome != GradeOutcome::NoAnswer)
+}
 
 fn question(grade: &QuestionGrade) -> Vec<Cell> {
     let tone = match grade.outcome {
@@ -145,17 +145,19 @@ fn question(grade: &QuestionGrade) -> Vec<Cell> {
         GradeOutcome::Partial | GradeOutcome::NoAnswer | GradeOutcome::NotGraded => Tone::Dim,
         GradeOutcome::Wrong => Tone::Bad,
     };
-    // A nought among many numbers hides those that matter.
-    let count = |count: &str| Cell::text(if count == "0" { "" } else { count });
+    let result = format!("{}, {} of {}", grade.outcome.words(), number(grade.points), grade.of);
+    let counts = [
+        (grade.attempts, "answer", ""),
+        (grade.hints, "hint", ""),
+        (grade.days_late as usize, "day", " late"),
+    ];
+    let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
+    let counts = counts.map(|(count, noun, after)| plural(count, noun) + after);
     let answer = grade.answer.as_ref().map_or_else(String::new, Answer::to_string);
     vec![
-        Cell::text(&grade.question),
-        Cell::toned(tone, grade.outcome.words()),
-        Cell::text(&format!("{} of {}", number(grade.points), grade.of)),
-        count(&grade.attempts.to_string()),
-        count(&grade.hints.to_string()),
-        count(&grade.days_late.to_string()),
+        Cell::text(&grade.question).over(&Cell::markdown(&grade.prompt)),
+        Cell::toned(tone, &result).over(&Cell::text(&counts.collect::<Vec<_>>().join(", "))),
         Cell::answer(&answer),
-        Cell::text(&remark(grade)),
+        Cell::text(grade.remark.as_deref().unwrap_or_default()),
     ]
 }

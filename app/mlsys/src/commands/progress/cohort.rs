@@ -1,18 +1,22 @@
 //! `mlsys progress cohort`: a report on the exported progress of many learners.
 
-use std::fs;
 use std::path::Path;
 
-use mlsys_lesson::{Answers, Cohort, CourseId, LessonReport, QuestionReport, Spread};
+use mlsys_lab::value::{number, plural};
+use mlsys_lesson::{
+    Answers, CheckReport, Cohort, CourseId, Learner, LessonReport, PredictionReport,
+    QuestionReport, Spread, WrongReport,
+};
 
 use crate::cli::CohortOf;
 use crate::commands::runs::export::cell;
 use crate::context::Context;
 use crate::grader::ProcessGrader;
-use crate::page::{Cell, Layout, document, table};
+use crate::page::{Cell, Layout, document, section, table};
+use mlsys_run::files;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::storage::read_bounded;
-use mlsys_view::xml::escaped as escape;
+use mlsys_view::xml::escaped;
 
 const MOST: u64 = 16 << 20;
 
@@ -23,7 +27,7 @@ pub fn run(options: &CohortOf, context: &mut Context<'_>) -> Result<Exit, Failur
     let mut left_out = 0;
     for file in &options.files {
         match answers(file, &course.id) {
-            Ok(answers) => learners.push((name(file), answers)),
+            Ok(answers) => learners.push((name(file, &answers), answers)),
             Err(reason) => {
                 left_out += 1;
                 context.console.note(format_args!("left out: {reason}"));
@@ -48,9 +52,7 @@ pub fn run(options: &CohortOf, context: &mut Context<'_>) -> Result<Exit, Failur
         plain(&cohort)
     };
     match &options.output {
-        Some(file) if file != Path::new("-") => fs::write(file, text).map_err(|error| {
-            Failure::Usage(format!("'{}' cannot be written: {error}", file.display()))
-        })?,
+        Some(file) if file != Path::new("-") => files::write_output(file, text.as_bytes())?,
         Some(_) | None => context.console.raw(&text)?,
     }
     if left_out == 0 {
@@ -74,8 +76,11 @@ fn answers(file: &Path, course: &CourseId) -> Result<Answers, Failure> {
     Ok(answers)
 }
 
-fn name(file: &Path) -> String {
-    file.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+/// The id of a submission's learner, else what the file is called.
+fn name(file: &Path, answers: &Answers) -> String {
+    let stem = || file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let learner = answers.submission.as_ref().map(|submission| submission.learner.to_string());
+    learner.or_else(stem).unwrap_or_default()
 }
 
 /// The facts of a report, one a row: lesson, kind of item, its id, measure, and value.
@@ -144,7 +149,7 @@ fn spread(spread: &Spread) -> Vec<(&'static str, String)> {
         ("three quarters", spread.three_quarters),
         ("max", spread.max),
     ]
-    .map(|(name, value)| (name, mlsys_lab::value::number(value)))
+    .map(|(name, value)| (name, number(value)))
     .into()
 }
 
@@ -158,89 +163,146 @@ fn csv(cohort: &Cohort) -> String {
 }
 
 fn plain(cohort: &Cohort) -> String {
-    let mut text = format!("{} in {}\n", learners(cohort.learners), cohort.course);
-    for lesson in &cohort.lessons {
-        text.push_str(&format!("\n{}: {}\n", lesson.id, lesson.title));
-        for line in lines(lesson) {
-            text.push_str(&format!("  {}\n", mlsys_run::console::harmless(&line)));
+    let mut text = format!("{} in {}\n", plural(cohort.learners, "learner"), cohort.course);
+    let mut line = |line: String| text.push_str(&(mlsys_run::console::harmless(&line) + "\n"));
+    for lesson in opened(cohort) {
+        line(String::new());
+        line(format!("{}: {}", lesson.id, lesson.title));
+        line(format!("  {}", facts(lesson, cohort.learners)));
+        for question in &lesson.questions {
+            let [id, first, right, hints] = question_cells(question);
+            let after = if hints.is_empty() { hints } else { format!("; {hints}") };
+            line(match question.recorded {
+                0 => format!("  question {id}: right at first {first}, in the end {right}{after}"),
+                _ => format!("  question {id}: {right}{after}"),
+            });
+            for wrong in wrong_answers(question) {
+                line(format!("    {wrong}"));
+            }
+        }
+        for prediction in &lesson.predictions {
+            let [id, made, came] = prediction_cells(prediction);
+            let after = if came.is_empty() { came } else { format!("; {came}") };
+            line(format!("  prediction {id}: made by {made}{after}"));
+        }
+        for check in &lesson.checks {
+            let CheckReport { id, held, skipped } = check;
+            line(format!("  check {id}: held for {held}, could not be tried by {skipped}"));
         }
     }
-    if !cohort.names.is_empty() {
-        text.push('\n');
+    let unopened = unopened(cohort);
+    if !unopened.is_empty() {
+        line(format!("\nnot opened: {}", unopened.join(", ")));
     }
-    for learner in &cohort.names {
-        let name = mlsys_run::console::harmless(&learner.name);
-        let (completed, points) = (learner.completed, learner.points);
-        text.push_str(&format!("{name}: {completed} completed, {points} points\n"));
+    if !cohort.names.is_empty() {
+        line(String::new());
+    }
+    for Learner { name, completed, points } in &cohort.names {
+        line(format!("{name}: {completed} completed, {}", plural(*points as usize, "point")));
     }
     text
 }
 
-fn lines(lesson: &LessonReport) -> Vec<String> {
-    let share = |part: usize, whole: usize| match whole {
+fn opened(cohort: &Cohort) -> impl Iterator<Item = &LessonReport> {
+    cohort.lessons.iter().filter(|lesson| lesson.opened > 0)
+}
+
+fn unopened(cohort: &Cohort) -> Vec<&str> {
+    let unopened = cohort.lessons.iter().filter(|lesson| lesson.opened == 0);
+    unopened.map(|lesson| lesson.id.as_str()).collect()
+}
+
+fn share(part: usize, whole: usize) -> String {
+    match whole {
         0 => "none".to_owned(),
         whole => format!("{part} of {whole} ({} %)", 100 * part / whole),
+    }
+}
+
+fn facts(lesson: &LessonReport, learners: usize) -> String {
+    let opened = format!("opened by {}", share(lesson.opened, learners));
+    let completed = format!("completed by {}", share(lesson.completed, lesson.opened));
+    let points = lesson.points.map(|points| {
+        let Spread { min, quarter, median, three_quarters, max, .. } = points;
+        let of = lesson.of;
+        format!("points: median {median} of {of}, from {min} to {max}, half between {quarter} and {three_quarters}")
+    });
+    [opened, completed].into_iter().chain(points).collect::<Vec<_>>().join("; ")
+}
+
+/// Its id, who was right at first and in the end, and hints.
+fn question_cells(question: &QuestionReport) -> [String; 4] {
+    let QuestionReport { answered, right_first, right, recorded, hints, hinted, .. } = question;
+    let hints = match hints {
+        0 => String::new(),
+        _ => format!("{} to {}", plural(*hints, "hint"), plural(*hinted, "learner")),
     };
-    let mut lines = vec![format!("completed by {}", share(lesson.completed, lesson.opened))];
-    if let Some(points) = &lesson.points {
-        lines.push(format!(
-            "points: median {} of {}, from {} to {}, half between {} and {}",
-            points.median, lesson.of, points.min, points.max, points.quarter, points.three_quarters
-        ));
-    }
-    for question in &lesson.questions {
-        let outcome = match question.recorded {
-            0 => format!(
-                "right at first {}, in the end {}",
-                share(question.right_first, question.answered),
-                share(question.right, question.answered)
-            ),
-            recorded => format!("{recorded} answers recorded, to be graded with the key"),
-        };
-        let QuestionReport { id, hints, hinted, .. } = question;
-        lines.push(format!("question {id}: {outcome}; {hints} hints by {hinted}"));
-        for wrong in question.wrong.iter().take(10) {
-            let say = wrong.say.as_ref().map_or(String::new(), |say| format!(": {say}"));
-            lines.push(format!("    {} x  {}{say}", wrong.count, wrong.answer));
+    let [first, right] = match recorded {
+        0 => [right_first, right].map(|part| share(*part, *answered)),
+        _ => {
+            let recorded = plural(*recorded, "answer");
+            [String::new(), format!("{recorded} recorded, to be graded with the key")]
         }
-    }
-    for prediction in &lesson.predictions {
-        let mut line = format!("prediction {}: made by {}", prediction.id, prediction.made);
-        if let Some(error) = &prediction.relative_error {
-            let percent = |share: f64| mlsys_lab::value::number(100.0 * share);
-            line.push_str(&format!(
-                "; off by {} % in the median, half between {} % and {} %",
-                percent(error.median),
-                percent(error.quarter),
-                percent(error.three_quarters)
-            ));
-        }
-        for (choice, count) in &prediction.choices {
-            line.push_str(&format!("; {choice}: {}", share(*count, prediction.made)));
-        }
-        lines.push(line);
-    }
-    for check in &lesson.checks {
-        lines.push(format!(
-            "check {}: held for {}, could not be tried by {}",
-            check.id, check.held, check.skipped
-        ));
-    }
-    lines
+    };
+    [question.id.clone(), first, right, hints]
+}
+
+/// The most frequent wrong answers, with what the lesson says to them.
+fn wrong_answers(question: &QuestionReport) -> impl Iterator<Item = String> {
+    const MOST: usize = 10;
+    question.wrong.iter().take(MOST).map(|WrongReport { answer, say, count }| {
+        let say = say.as_ref().map_or_else(String::new, |say| format!(": {say}"));
+        format!("{count} x  {answer}{say}")
+    })
+}
+
+/// Its id, by how many it was made, and how it came out.
+fn prediction_cells(prediction: &PredictionReport) -> [String; 3] {
+    let PredictionReport { id, made, relative_error, choices, .. } = prediction;
+    let error = relative_error.map(|Spread { median, quarter, three_quarters, .. }| {
+        let [median, quarter, three_quarters] =
+            [median, quarter, three_quarters].map(|share| number(100.0 * share));
+        format!("off by {median} % in the median, half between {quarter} % and {three_quarters} %")
+    });
+    let choices =
+        choices.iter().map(|(choice, count)| format!("{choice}: {}", share(*count, *made)));
+    let came: Vec<String> = error.into_iter().chain(choices).collect();
+    [id.clone(), made.to_string(), came.join("; ")]
 }
 
 fn html(cohort: &Cohort, title: &str) -> String {
-    let mut body = format!("<p>{}</p>\n", learners(cohort.learners));
-    for lesson in &cohort.lessons {
-        body.push_str(&format!(
-            "<h2>{}</h2>\n<p class=\"dim\">{}</p>\n<ul>\n",
-            escape(&lesson.title),
-            escape(&lesson.id)
-        ));
-        for line in lines(lesson) {
-            body.push_str(&format!("<li class=\"text\">{}</li>\n", escape(&line)));
-        }
-        body.push_str("</ul>\n");
+    let mut body = format!("<p>{}</p>\n", plural(cohort.learners, "learner"));
+    for lesson in opened(cohort) {
+        let [title, id, facts] =
+            [&lesson.title, &lesson.id, &facts(lesson, cohort.learners)].map(|text| escaped(text));
+        body.push_str(&format!("<h2>{title}</h2>\n<p class=\"dim\">{id}</p>\n<p>{facts}</p>\n"));
+        let texts =
+            |cells: &[String]| -> Vec<Cell> { cells.iter().map(|cell| Cell::text(cell)).collect() };
+        let rows = lesson.questions.iter().map(|question| {
+            let mut cells: Vec<Cell> = texts(&question_cells(question));
+            cells.push(Cell::lines(wrong_answers(question)));
+            cells
+        });
+        let head = ["Question", "Right at first", "In the end", "Hints", "Wrong answers"];
+        section("Questions", &head, rows.collect(), Layout::Facts, &mut body);
+        let rows = lesson.predictions.iter().map(|one| texts(&prediction_cells(one))).collect();
+        section(
+            "Predictions",
+            &["Prediction", "Made by", "Outcome"],
+            rows,
+            Layout::Facts,
+            &mut body,
+        );
+        let rows = lesson.checks.iter().map(|CheckReport { id, held, skipped }| {
+            texts(&[id.clone(), held.to_string(), skipped.to_string()])
+        });
+        let head = ["Check", "Held for", "Could not be tried by"];
+        section("Checks", &head, rows.collect(), Layout::Facts, &mut body);
+    }
+    let unopened = unopened(cohort);
+    if !unopened.is_empty() {
+        let list = escaped(&unopened.join(", "));
+        body.push_str(&format!("<h2>Not opened</h2>\n<p>{list}</p>\n"));
     }
     let rows = cohort.names.iter().map(|learner| {
         let counts = [learner.completed.to_string(), learner.points.to_string()];
@@ -253,8 +315,4 @@ fn html(cohort: &Cohort, title: &str) -> String {
         table(&["Learner", "Completed", "Points"], &rows, Layout::Scroll, &mut body);
     }
     document(title, &body)
-}
-
-fn learners(count: usize) -> String {
-    if count == 1 { "1 learner".to_owned() } else { format!("{count} learners") }
 }

@@ -3,6 +3,7 @@
 use std::io;
 
 use mlsys_kernel::LANES;
+use mlsys_lab::value::plural;
 use mlsys_lesson::Block;
 use mlsys_view::kernel::Thread;
 use mlsys_view::panel::Inspect;
@@ -145,9 +146,10 @@ impl Talk<'_> {
         let Some(page) = self.page() else { return Ok(()) };
         let front = &page.lesson.front;
         let opening = format!(
-            "{}, {} minutes. An empty line reads on; help says what else can be typed. Where the text names \
+            "{}, {}. An empty line reads on; help says what else can be typed. Where the text names \
              keys, it means those of the workbench on a screen.",
-            front.title, front.minutes
+            front.title,
+            plural(front.minutes as usize, "minute")
         );
         self.tell(&opening)?;
         self.next()

@@ -1,6 +1,6 @@
 //! A lesson in plain lines: paragraphs, what is asked, knobs and pictures in words.
 
-use mlsys_lab::value::number;
+use mlsys_lab::value::{number, plural};
 use mlsys_lesson::{
     Asked, Block, Case, CaseResult, Check, LabDirective, Predict, PredictKind, Question,
     QuestionKind,
@@ -59,11 +59,11 @@ pub fn course(app: &App) -> Vec<String> {
             let needs: Vec<&str> = front.requires.iter().map(|id| id.value.as_str()).collect();
             let after = if needs.is_empty() { "" } else { ", after " };
             lines.push(format!(
-                "{}. {} ({}), {} minutes{after}{}{due}{state}",
+                "{}. {} ({}), {}{after}{}{due}{state}",
                 module.lessons.start + index + 1,
                 front.title,
                 front.id,
-                front.minutes,
+                plural(front.minutes as usize, "minute"),
                 needs.join(" and ")
             ));
         }
@@ -112,6 +112,7 @@ pub fn activities(page: &Page) -> Vec<String> {
             Some(Block::Question(question)) => {
                 let state = match page.answers.get(&question.id) {
                     Some(answered) if answered.right => "right",
+                    Some(_) if question.kind.is_withheld() => "answered, graded later",
                     Some(_) => "not right yet",
                     None => "not answered",
                 };
