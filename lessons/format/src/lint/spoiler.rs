@@ -12,7 +12,7 @@ use mlsys_expr::{Value as Known, evaluate};
 use mlsys_lab::Registry;
 use mlsys_lab::frame::Frame;
 use mlsys_lab::report::RunData;
-use mlsys_lab::schema::Schema;
+use mlsys_lab::schema::{Label, Schema};
 use mlsys_lab::value::{Value, number, significant};
 
 use crate::diagnostic::{Code, Diagnostic, Place};
@@ -257,7 +257,12 @@ impl Secret<'_> {
         let all = schema.panels.iter().map(|panel| (panel.name.as_str(), lab.place));
         let named = lab.panels.iter().map(|panel| (panel.name.as_str(), panel.place));
         let panels: Vec<_> = if lab.panels.is_empty() { all.collect() } else { named.collect() };
-        panels.into_iter().find_map(|(name, place)| {
+        // What a clock gives is another number in the next run, and no answer.
+        let is_measured = |name: &str| {
+            let panel = schema.panel(name);
+            panel.is_some_and(|panel| schema.panel_label(panel) == Some(Label::Measured))
+        };
+        panels.into_iter().filter(|(name, _)| !is_measured(name)).find_map(|(name, place)| {
             let (_, frame) = data.frames.get(name)?;
             let by = format!("panel {name} of lab {}", lab.id);
             self.is_drawn(frame).then_some(Told { place, by })

@@ -35,7 +35,7 @@ pub(super) fn kernel(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
         starter: starter.map(|text| text.value),
         answer: answer?,
         reference,
-        tests,
+        tests: tests?,
         limits,
         bounds,
         tolerance: near,
@@ -44,13 +44,14 @@ pub(super) fn kernel(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
 }
 
 /// Reads a question without its answer: what stands there at first, and the tests that learners may try.
-pub(super) fn withheld(fields: &mut Fields<'_, '_>) -> Asked {
+pub(super) fn withheld(fields: &mut Fields<'_, '_>) -> Option<Asked> {
     let starter = fields.text("starter").map(|text| text.value);
     let tolerance = if fields.has("tolerance") { tolerance(fields) } else { NEAR };
-    Asked::Kernel { starter, samples: tests(fields), tolerance }
+    Some(Asked::Kernel { starter, samples: tests(fields)?, tolerance })
 }
 
-fn tests(fields: &mut Fields<'_, '_>) -> Vec<KernelTest> {
+/// The tests; nothing where one of them cannot be read, since a limit speaks of the numbers of all.
+fn tests(fields: &mut Fields<'_, '_>) -> Option<Vec<KernelTest>> {
     let place = fields.place_of("test");
     let mut number = 0;
     let tests = fields.tables("test", |fields| {
@@ -60,7 +61,7 @@ fn tests(fields: &mut Fields<'_, '_>) -> Vec<KernelTest> {
     if let Some(place) = place {
         too_many(&tests, place, fields);
     }
-    tests
+    (tests.len() == number).then_some(tests)
 }
 
 fn too_many(tests: &[KernelTest], place: Place, fields: &mut Fields<'_, '_>) {
@@ -89,18 +90,12 @@ fn test(number: usize, fields: &mut Fields<'_, '_>) -> Option<KernelTest> {
         let help = "add expect = { y = \"2 * x\" }: learners have no right kernel to compare with";
         fields.error(Code::MissingKey, place, message, help);
     }
-    Some(KernelTest {
-        name: name.map_or_else(|| format!("test {number}"), |name| name.value),
-        vary: vary::names(fields),
-        set: settings(fields),
-        expect: fields
-            .formulas_by_name("expect", "{ C = \"A + B\" }")
-            .into_iter()
-            .map(|(buffer, value)| Expected { buffer, value })
-            .collect(),
-        audience,
-        place,
-    })
+    let vary = vary::names(fields);
+    let set = settings(fields);
+    let expect = fields.formulas_by_name("expect", "{ C = \"A + B\" }").into_iter();
+    let expect = expect.map(|(buffer, value)| Expected { buffer, value }).collect();
+    let name = name.map_or_else(|| format!("test {number}"), |name| name.value);
+    Some(KernelTest { name, vary: vary?, set, expect, audience, place })
 }
 
 fn limit(fields: &mut Fields<'_, '_>) -> Option<Limit> {

@@ -41,7 +41,7 @@ pub(super) fn read(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opt
         variants: None,
         place,
     };
-    Some(vary::printed(names, written, fields))
+    Some(vary::printed(names?, written, fields))
 }
 
 fn kind(ty: QuestionType, fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
@@ -213,7 +213,7 @@ fn withheld(ty: QuestionType, fields: &mut Fields<'_, '_>) -> Option<Asked> {
         }
         QuestionType::List => Asked::List,
         QuestionType::Expression => Asked::Expression,
-        QuestionType::Kernel => kernel::withheld(fields),
+        QuestionType::Kernel => kernel::withheld(fields)?,
         QuestionType::Text => Asked::Text,
     })
 }

@@ -10,9 +10,11 @@ use crate::parse::fields::Fields;
 /// Names that mean something else in the expressions of a test.
 const RESERVED: [&str; 4] = ["i", "answer", "reference", "device"];
 
-/// The table `vary`: names, each with the values it takes.
-pub(super) fn names(fields: &mut Fields<'_, '_>) -> Vec<Varied> {
+/// The table `vary`: names, each with the values it takes; nothing where one of them is wrong, since the expressions that
+/// have its name cannot be judged then.
+pub(super) fn names(fields: &mut Fields<'_, '_>) -> Option<Vec<Varied>> {
     let mut vary = Vec::new();
+    let before = fields.problem_count();
     for (name, values) in fields.map("vary") {
         let is_name = |name: &str| {
             let parsed = mlsys_expr::parse(name, Dialect::Lesson);
@@ -35,15 +37,15 @@ pub(super) fn names(fields: &mut Fields<'_, '_>) -> Vec<Varied> {
             }
         }
     }
-    vary
+    (fields.problem_count() == before).then_some(vary)
 }
 
 /// Most names that one question draws.
 const MOST_NAMES: usize = 8;
 
 /// The names that a question draws by learner.
-pub(super) fn drawn(fields: &mut Fields<'_, '_>) -> Vec<Varied> {
-    let names = names(fields);
+pub(super) fn drawn(fields: &mut Fields<'_, '_>) -> Option<Vec<Varied>> {
+    let names = names(fields)?;
     for Varied { name, values } in &names {
         let twice = (1..values.len()).find(|&at| values[..at].contains(&values[at]));
         if let (Some(at), _) | (None, Some(at)) = (twice, (values.len() == 1).then_some(0)) {
@@ -59,7 +61,7 @@ pub(super) fn drawn(fields: &mut Fields<'_, '_>) -> Vec<Varied> {
         let message = format!("a question draws {MOST_NAMES} numbers at most");
         fields.error(Code::TooLarge, extra.name.place, message, "write the others as they are");
     }
-    names
+    Some(names)
 }
 
 /// The question with its printed numbers; an error for each text that cannot show them.

@@ -166,6 +166,10 @@ fn mistakes_have_their_places() {
         ("vary = { n = [3, 5], m = [1, 2] }\nanswer = \"n\"", vec![("bad-value", 10, 22)]),
         ("vary = { i = [3, 5] }\nanswer = \"1\"", vec![("bad-value", 10, 10)]),
         ("vary = { n = [3, 5] }\nanswer = \"2 * m\"", vec![("unknown-name", 11, 15)]),
+        // A wrong entry is told at its place alone, not where its name is used.
+        ("vary = { n = 3 }\nanswer = \"n\"", vec![("wrong-type", 10, 14)]),
+        ("vary = { n = [3, 5], m = [] }\nanswer = \"n * m\"", vec![("wrong-type", 10, 26)]),
+        ("vary = 7\nanswer = \"n\"", vec![("wrong-type", 10, 8)]),
         ("vary = { n = [3, 5] }\nanswer = \"n\"\nhints = [\"{m}\"]", vec![("expression", 12, 11)]),
         (
             "vary = { n = [3, 5] }\nanswer = \"n\"\nhints = [\"two {n\"]",
