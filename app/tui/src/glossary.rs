@@ -9,6 +9,7 @@ use mlsys_view::theme::Look;
 use ratatui::prelude::*;
 
 use crate::command::Motion;
+use crate::lines::{draw_cut, draw_lines};
 use crate::list::{self, FilteredList};
 
 const PREVIEW: u16 = 6;
@@ -97,9 +98,7 @@ impl GlossaryList {
             let below = term.see.len().saturating_sub(self.related + 1);
             let to_mark = lines.len().saturating_sub(below + usize::from(whole.height));
             let skip = if self.related > 0 { to_mark } else { 0 };
-            for (line, row) in lines.into_iter().skip(skip).zip(whole.rows()) {
-                line.render(row, buffer);
-            }
+            draw_lines(look, lines.into_iter().skip(skip), whole, buffer);
             return None;
         }
         let preview = PREVIEW.min(inside.height / 2);
@@ -113,9 +112,8 @@ impl GlossaryList {
         self.draw_names(look, names, buffer);
         if let Some(term) = self.term() {
             let lines = indented(term.about.clone(), look.theme.text, usize::from(below.width));
-            for (line, row) in lines.into_iter().zip(below.rows().skip(1)) {
-                line.render(row, buffer);
-            }
+            let below = Rect { y: below.y + 1, height: below.height.saturating_sub(1), ..below };
+            draw_cut(look, lines, ": enter shows them all", below, buffer);
         }
         Some(cursor)
     }

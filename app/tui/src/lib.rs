@@ -15,6 +15,7 @@ pub mod fuzzy;
 pub mod glossary;
 pub mod grading;
 pub mod key;
+mod lines;
 pub mod list;
 pub mod message;
 pub mod model_page;

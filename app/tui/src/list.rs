@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use super::command::{Surface, TextAction, text_action};
 use crate::command::Motion;
 use crate::key::{Direction, Key};
+use crate::lines::put;
 
 /// Most columns and rows it takes.
 const LARGEST: (u16, u16) = (96, 22);
@@ -67,7 +68,7 @@ impl FilteredList {
             "" => Span::styled(hint, look.theme.dim),
             typed => Span::styled(typed.to_owned(), look.theme.text),
         };
-        Line::from(vec![sign, text]).render(area, buffer);
+        put(look, Line::from(vec![sign, text]), area, buffer);
         Position::new(area.x + (column as u16).min(area.width.saturating_sub(1)), area.y)
     }
 }

@@ -14,6 +14,7 @@ use ratatui::prelude::*;
 use serde_json::Value as Json;
 
 use crate::command::Motion;
+use crate::lines::put;
 
 const ROWS: u16 = 18;
 
@@ -133,7 +134,7 @@ impl Records {
         let [head, list, rule] =
             Layout::vertical([Constraint::Length(1), Constraint::Min(1), Constraint::Length(1)])
                 .areas(area);
-        Line::styled(format!(" Recorded runs of lab {kind}"), theme.title).render(head, buffer);
+        put(look, Line::styled(format!(" Recorded runs of lab {kind}"), theme.title), head, buffer);
         let entries = match &self.entries {
             None => {
                 return Line::styled(" reading the folder of runs", theme.dim).render(list, buffer);
@@ -148,7 +149,7 @@ impl Records {
         for ((place, entry), row) in entries.iter().enumerate().skip(skipped).zip(list.rows()) {
             let differences = params.map_or_else(Vec::new, |params| entry.differences(params));
             let mark = (place == self.chosen).then_some(look.glyphs.arrow);
-            entry.line(look, &differences, mark).render(row, buffer);
+            put(look, entry.line(look, &differences, mark), row, buffer);
         }
         let line = look.glyphs.horizontal.repeat(usize::from(area.width));
         Line::styled(line, theme.dim).render(rule, buffer);

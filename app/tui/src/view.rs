@@ -16,6 +16,7 @@ use ratatui::prelude::*;
 use ratatui::widgets::{Block, Clear};
 use unicode_width::UnicodeWidthStr;
 
+use crate::lines::put;
 use crate::list;
 use crate::records::Records;
 use crate::state::{App, Audience, Overlay};
@@ -96,27 +97,6 @@ pub(crate) fn cleared(look: &Look, area: Rect, buffer: &mut Buffer) -> Rect {
     area
 }
 
-/// Draws a line, with an ellipsis at its end where it is wider than its area.
-pub(crate) fn put(app: &App, line: Line<'_>, area: Rect, buffer: &mut Buffer) {
-    (&line).render(area, buffer);
-    let ellipsis = app.glyphs().ellipsis;
-    let wide = ellipsis.width() as u16;
-    let width = line.to_string().trim_end().width();
-    if width > usize::from(area.width) && area.width > wide {
-        buffer.set_string(area.right() - wide, area.y, ellipsis, app.theme().dim);
-    }
-}
-
-pub(crate) fn draw_lines(
-    lines: impl IntoIterator<Item = Line<'static>>,
-    area: Rect,
-    buffer: &mut Buffer,
-) {
-    for (line, row) in lines.into_iter().zip(area.rows()) {
-        line.render(row, buffer);
-    }
-}
-
 /// The line at the right of a text or list; its bold part is the part that is shown.
 pub(crate) fn draw_edge(app: &App, area: Rect, scroll: usize, lines: usize, buffer: &mut Buffer) {
     let height = usize::from(area.height);
@@ -126,17 +106,6 @@ pub(crate) fn draw_edge(app: &App, area: Rect, scroll: usize, lines: usize, buff
         let shown = lines > height && to > scroll && from < scroll + height;
         let style = if shown { app.theme().focus } else { app.theme().border };
         Line::styled(app.glyphs().vertical, style).render(cell, buffer);
-    }
-}
-
-/// Draws lines as far as they fit; the last row says how many are left out, and how they can be seen.
-fn draw_cut(app: &App, lines: Vec<Line<'static>>, how: &str, area: Rect, buffer: &mut Buffer) {
-    let hidden = lines.len().saturating_sub(usize::from(area.height));
-    let shown = usize::from(area.height).saturating_sub(usize::from(hidden > 0));
-    draw_lines(lines.into_iter().take(shown), area, buffer);
-    if let (Some(last), true) = (area.rows().next_back(), hidden > 0) {
-        let more = format!(" {} more lines{how}", hidden + 1);
-        Line::styled(more, app.theme().dim).render(last, buffer);
     }
 }
 
@@ -197,7 +166,7 @@ fn title(app: &App, area: Rect, buffer: &mut Buffer) {
     // A styled span and not a styled line: a line's style would colour the whole row.
     let right = Line::from(Span::styled(format!("{device} "), theme.dim));
     let room = usize::from(area.width);
-    (&left).render(area, buffer);
+    put(&app.screen.look, left.clone(), area, buffer);
     if left.width() + right.width() + 2 <= room {
         right.right_aligned().render(area, buffer);
     }

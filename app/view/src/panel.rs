@@ -27,9 +27,10 @@ use crate::canvas::{Canvas, Pen};
 use crate::earlier::Earlier;
 use crate::glyphs::Glyphs;
 pub use crate::panel::line::{extent, is_smoothed, step_after, step_before};
+pub use crate::panel::picture::RowNeed;
 use crate::panel::picture::kernel::KernelDebugger;
 pub use crate::panel::picture::kernel::Spot;
-use crate::panel::picture::{At, Past, kernel};
+use crate::panel::picture::{At, Past, Picture, kernel};
 pub use crate::panel::view::{Extent, FrameView, Inspect, Smoothing, Tint, View, Way, Window};
 pub use crate::panel::words::words;
 pub use crate::quantity::quantity;
@@ -114,6 +115,10 @@ impl<'a> Scene<'a> {
         }
     }
 
+    fn at(&self) -> At<'_> {
+        At { view: &self.view.frame, focus: self.focus, walk: self.walk, past: self.past() }
+    }
+
     /// The panel's picture of the newest earlier run; of a kernel, which all its panels show, any of them.
     fn past(&self) -> Option<Past<'a>> {
         let run = self.earlier.first()?;
@@ -148,13 +153,7 @@ fn draw(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Look) {
     }
     let drawn = match scene.frame(&look.glyphs) {
         Some(frame) => {
-            let at = At {
-                view: &scene.view.frame,
-                focus: scene.focus,
-                walk: scene.walk,
-                past: scene.past(),
-            };
-            draw_frame(body, canvas, &frame, at, look);
+            draw_frame(body, canvas, &frame, scene.at(), look);
             true
         }
         None => scene.panel.draw == Draw::Line && line::draw(body, canvas, scene, look),
@@ -182,17 +181,29 @@ pub fn spot_at(area: Rect, at: Position, scene: &Scene<'_>) -> Option<Spot> {
 
 /// Draws a frame without a title; below it, what is marked in it is named.
 pub(crate) fn draw_frame(area: Rect, canvas: &mut Canvas, frame: &Frame, at: At<'_>, look: &Look) {
-    /// With fewer rows the picture needs them all.
-    const NAMED: u16 = 4;
     let area = area.intersection(canvas.cells.area);
     if area.is_empty() {
         return;
     }
     let picture = picture::drawn(frame);
-    let noted = match canvas.is_page() {
-        true => Vec::new(),
-        false => picture.notes_below(at.view, area.width, area.height / 4),
-    };
+    let mut below = named(picture, area, at, look);
+    if !canvas.is_page() {
+        let noted = picture.notes_below(at.view, area.width, area.height / 4).into_iter();
+        below.extend(noted.map(|line| (line, look.theme.text)));
+    }
+    let kept = pen::cells(below.len());
+    let whole = area;
+    let area = Rect { height: area.height.saturating_sub(kept), ..area };
+    for ((line, style), y) in below.iter().zip(area.bottom()..whole.bottom()) {
+        Pen::new(whole, canvas, &look.glyphs).text(whole.x, y, line, *style);
+    }
+    picture.draw(area, canvas, at, look);
+}
+
+/// The lines that name what is marked.
+fn named(picture: &dyn Picture, area: Rect, at: At<'_>, look: &Look) -> Vec<(String, Style)> {
+    /// With fewer rows the picture needs them all.
+    const NAMED: u16 = 4;
     let named = picture.marked(at.view, &look.glyphs).filter(|_| area.height >= NAMED);
     let named = named.map_or_else(Vec::new, |named| {
         let most = usize::from(picture.rows_of_mark(area.height));
@@ -204,16 +215,19 @@ pub(crate) fn draw_frame(area: Rect, canvas: &mut Canvas, frame: &Frame, at: At<
         }
         lines
     });
-    let named = named.into_iter().map(|line| (line, look.theme.accent));
-    let noted = noted.into_iter().map(|line| (line, look.theme.text));
-    let below: Vec<(String, Style)> = named.chain(noted).collect();
-    let kept = pen::cells(below.len());
-    let whole = area;
-    let area = Rect { height: area.height.saturating_sub(kept), ..area };
-    for ((line, style), y) in below.iter().zip(area.bottom()..whole.bottom()) {
-        Pen::new(whole, canvas, &look.glyphs).text(whole.x, y, line, *style);
-    }
-    picture.draw(area, canvas, at, look);
+    named.into_iter().map(|line| (line, look.theme.accent)).collect()
+}
+
+/// The rows that a panel takes at a width, its title included; nothing where it fills what it gets.
+pub fn row_need(scene: &Scene<'_>, width: u16, look: &Look) -> Option<RowNeed> {
+    /// Rows of a usual panel, for which there are lines below it.
+    const USUAL: u16 = 16;
+    let frame = scene.frame(&look.glyphs)?;
+    let (picture, at) = (picture::drawn(&frame), scene.at());
+    let area = Rect::new(0, 0, width, USUAL);
+    let named = named(picture, area, at, look).len();
+    let noted = picture.notes_below(at.view, width, USUAL / 4).len();
+    Some(picture.row_need(at, width, look)?.and(1 + pen::cells(named + noted)))
 }
 
 /// Draws the row with the panel's name, the latest value and its step; returns the area below.

@@ -155,6 +155,24 @@ pub(crate) fn sentence(text: &str, width: u16) -> Vec<String> {
     if text.is_empty() { Vec::new() } else { wrap(text, width) }
 }
 
+/// The first lines of a sentence; where there is no room for all, an ellipsis ends the last of them.
+pub(crate) fn first_lines(text: &str, width: u16, rows: u16, ellipsis: &str) -> Vec<String> {
+    let mut lines = sentence(text, width);
+    let is_whole = lines.len() <= usize::from(rows);
+    lines.truncate(rows.into());
+    if let (Some(last), false) = (lines.last_mut(), is_whole) {
+        let room = usize::from(width).saturating_sub(1 + ellipsis.width());
+        while last.trim_end().width() > room {
+            let words = last.trim_end().rfind(' ').unwrap_or(0);
+            last.truncate(words);
+        }
+        last.truncate(last.trim_end().len());
+        last.push(' ');
+        last.push_str(ellipsis);
+    }
+    lines
+}
+
 pub(crate) fn rows(text: &str, width: u16) -> u16 {
     cells(sentence(text, width).len())
 }
@@ -268,6 +286,15 @@ mod tests {
             assert!(rows.iter().all(|row| row.width() <= width), "{width}: {rows:?}");
             assert_eq!(rows.concat().replace(' ', ""), line.replace(' ', ""));
         }
+    }
+
+    #[test]
+    fn a_sentence_without_room_ends_with_an_ellipsis() {
+        let text = "one two three four";
+        assert_eq!(first_lines(text, 9, 2, "…"), ["one two ", "three …"]);
+        assert_eq!(first_lines(text, 18, 1, "…"), ["one two three four"]);
+        assert_eq!(first_lines(text, 3, 1, "…"), [" …"]);
+        assert!(first_lines(text, 9, 0, "…").is_empty());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use mlsys_lab::control::{Limits, StopReason};
 use mlsys_lab::device::DeviceId;
 use mlsys_lab::report::Report;
 use mlsys_lab::value::Value;
-use mlsys_lesson::{Course, Lesson};
+use mlsys_lesson::{Course, Lesson, Outline, QuestionType};
 use mlsys_run::library::Library;
 use mlsys_run::outcome::Outcome;
 use mlsys_view::panel;
@@ -121,9 +121,13 @@ impl Opened<'_> {
         let rows = rows(&self.bench.buffer());
         let shown = rows.iter().map(|row| row.chars().skip(left.into()).collect::<String>());
         let shown: Vec<String> = shown.collect();
-        self.found.extend(
-            shown.iter().filter(|row| is_cut(row)).map(|row| format!("{about}: {}", row.trim())),
-        );
+        // Of a picture alone on the screen the sentence is whole as well; after a gap stand columns that go on.
+        let ends_early = |row: &str| {
+            let end = row.trim_end();
+            side == Side::Picture && end.ends_with(" …") && !end.ends_with("  …")
+        };
+        let cut = shown.iter().filter(|row| is_cut(row) || ends_early(row));
+        self.found.extend(cut.map(|row| format!("{about}: {}", row.trim())));
         if side == Side::Lab {
             self.controls(&about, &shown.join("\n"));
         }
@@ -242,6 +246,48 @@ fn no_text_of_a_lab_is_cut() {
     let course = course();
     let live = live_runs(&course);
     in_lessons(&course, |lesson| cut(lesson, &live));
+}
+
+/// The course page with each lesson marked; of each lesson the title, the pages over it, and the editor of its kernels.
+#[test]
+fn no_text_around_the_labs_is_cut() {
+    let outline = Outline::from(course());
+    let mut found = Vec::new();
+    for size in SIZES {
+        let mut bench = Bench::new(size);
+        bench.probed();
+        bench.app.take_course(&outline);
+        let mut look = |bench: &Bench, about: &str| {
+            let rows = rows(&bench.buffer());
+            // What a command does is told in full by the help.
+            let told = rows.iter().filter(|row| !row.contains(" command  "));
+            let cut = told.filter(|row| is_cut(row) || row.contains(" more lines"));
+            found.extend(cut.map(|row| format!("{about} at {size:?}: {}", row.trim())));
+        };
+        for (place, lesson) in outline.lessons.iter().enumerate() {
+            bench.app.course.chosen = place;
+            look(&bench, "the course page");
+            bench.keys("\n");
+            let id = bench.page().lesson.front.id.to_string();
+            assert!(bench.screen().contains(&lesson.front.title) || size.0 < 100, "{id}");
+            for keys in ["", "?", ":", "K", "P", "r", "y"] {
+                bench.keys(keys);
+                look(&bench, &format!("{id} {keys}"));
+                bench.app.overlay = None;
+            }
+            for _ in 0..lesson.lesson().questions().count() * 4 {
+                bench.keys("n");
+                let kernel = bench.page().marked_question();
+                if kernel.is_some_and(|question| question.kind.ty() == QuestionType::Kernel) {
+                    bench.keys("\n");
+                    look(&bench, &format!("{id} in the editor"));
+                    break;
+                }
+            }
+            bench.app.page = None;
+        }
+    }
+    assert!(found.is_empty(), "{} cut:\n{}", found.len(), found.join("\n"));
 }
 
 #[test]

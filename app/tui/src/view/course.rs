@@ -8,8 +8,9 @@ use mlsys_lesson::{ListedLesson, State};
 use ratatui::prelude::*;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::{draw_edge, draw_lines};
+use super::draw_edge;
 use crate::deadline::Urgency;
+use crate::lines::{draw_cut, draw_lines};
 use crate::state::App;
 use mlsys_view::text::wrap_spans;
 
@@ -22,7 +23,7 @@ pub fn areas(area: Rect) -> [Rect; 2] {
             .areas(area);
         [list, details]
     } else {
-        let details = 7.min(area.height / 2);
+        let details = 8.min(area.height / 2);
         let [list, details] =
             Layout::vertical([Constraint::Min(1), Constraint::Length(details)]).areas(area);
         [list, details]
@@ -38,7 +39,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
 fn draw_list(app: &App, area: Rect, buffer: &mut Buffer) {
     let (skipped, lines) = listing(app, area);
     let all = skipped + lines.len();
-    draw_lines(lines.into_iter().map(|(line, _)| line), area, buffer);
+    draw_lines(&app.screen.look, lines.into_iter().map(|(line, _)| line), area, buffer);
     if all > usize::from(area.height) {
         let edge = Rect::new(area.right().saturating_sub(1), area.y, 1, area.height);
         draw_edge(app, edge, skipped, all, buffer);
@@ -204,5 +205,5 @@ fn draw_details(app: &App, area: Rect, buffer: &mut Buffer) {
         let first = Span::styled(format!(" {name:<9}"), theme.dim);
         lines.extend(wrap_spans(&[(fact, theme.text)], width, first, Span::raw(" ".repeat(10))));
     }
-    draw_lines(lines, area, buffer);
+    draw_cut(&app.screen.look, lines, "", area, buffer);
 }

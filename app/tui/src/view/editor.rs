@@ -7,8 +7,9 @@ use mlsys_lesson::{Block, Case, CaseResult};
 use mlsys_view::text::wrap_spans;
 use ratatui::prelude::*;
 
-use super::{TWO_SIDES, body, cleared, draw_cut};
+use super::{TWO_SIDES, body, cleared};
 use crate::editor::{Editor, Subject, TestsState};
+use crate::lines::{draw_cut, put};
 use crate::state::{App, Page, RunStatus};
 
 pub struct Sides {
@@ -73,7 +74,7 @@ pub fn draw(
     let Areas { head, text, strip } = areas(area, lines.len());
     draw_head(app, page, editor, head, buffer);
     let cursor = text::draw(app, editor, text, buffer);
-    draw_cut(app, lines, "", strip, buffer);
+    draw_cut(&app.screen.look, lines, "", strip, buffer);
     cursor
 }
 
@@ -95,7 +96,7 @@ fn draw_head(app: &App, page: &Page, editor: &Editor, area: Rect, buffer: &mut B
     if selected > 0 {
         parts.push(Span::styled(format!(" {selected} selected "), theme.dim));
     }
-    Line::from(parts).render(area, buffer);
+    put(&app.screen.look, Line::from(parts), area, buffer);
 }
 
 /// Whether the question of an editor is graded elsewhere, so that its tests are samples.

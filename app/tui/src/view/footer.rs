@@ -3,9 +3,9 @@
 use ratatui::prelude::*;
 use ratatui::widgets::Clear;
 
-use super::draw_lines;
 use crate::command::{self, Binding, Command, Motion, Rank};
 use crate::editor::Subject;
+use crate::lines::draw_cut;
 use crate::list::TextField;
 use crate::state::{App, FieldOf, Overlay, RunStatus};
 use mlsys_view::panel::{Inspect, Tint};
@@ -46,13 +46,12 @@ fn draw_notice(app: &App, notice: &str, area: Rect, buffer: &mut Buffer) {
     let theme = app.theme();
     let text = [(notice.to_owned(), theme.warn)];
     let width = usize::from(area.width);
-    let mut lines = wrap_spans(&text, width, Span::raw(" "), Span::raw(" "));
-    lines.truncate(NOTICE_ROWS);
-    let over = (lines.len() as u16 - 1).min(area.y);
+    let lines = wrap_spans(&text, width, Span::raw(" "), Span::raw(" "));
+    let over = (lines.len().min(NOTICE_ROWS) as u16 - 1).min(area.y);
     let area = Rect::new(area.x, area.y - over, area.width, over + 1);
     Clear.render(area, buffer);
     buffer.set_style(area, theme.screen);
-    draw_lines(lines, area, buffer);
+    draw_cut(&app.screen.look, lines, "", area, buffer);
 }
 
 /// What stands at the left, the most wanted first, and at the right, where help and the way out stay.

@@ -88,7 +88,7 @@ fn on_page(app: &App, page: &Page, body: Rect, at: Position) -> Option<Hit> {
         return in_lab(app, page, page.lab()?, sides.lab, at);
     }
     let [picture, _] = lab::chosen_areas(sides.lab);
-    let mut cells = lab::chosen_cells(page, page.lab()?, picture).into_iter();
+    let mut cells = lab::chosen_cells(page, page.lab()?, &app.screen.look, picture).into_iter();
     let (place, cell) = cells.find(|(_, cell)| cell.contains(at))?;
     Some(picture_at(app, page, place, cell, at))
 }
@@ -133,7 +133,7 @@ fn in_lab(app: &App, page: &Page, lab: &LabState, area: Rect, at: Position) -> O
         return Some(Hit::Knob(*index));
     }
     let cells = match page.telling {
-        Telling::Drawn => lab::cells(lab, areas.panels),
+        Telling::Drawn => lab::cells(lab, &app.screen.look, areas.panels),
         Telling::InWords => Vec::new(),
     };
     let (place, cell) = cells.into_iter().find(|(_, cell)| cell.contains(at))?;

@@ -10,7 +10,8 @@ use ratatui::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
 pub use self::layout::{cells, chosen_cells};
-use super::{draw_lines, put, sides};
+use super::sides;
+use crate::lines::{draw_lines, put};
 use crate::state::{App, Knob, LabState, Page, RunStatus, Side, Telling};
 
 pub struct Areas {
@@ -61,7 +62,7 @@ pub fn draw(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<P
             say_panels(app, lab, &order, panels, buffer);
         }
     }
-    draw_lines(message, said, buffer);
+    draw_lines(&app.screen.look, message, said, buffer);
     let cursor = draw_knobs(app, page, lab, knob_rows, buffer);
     status::draw(app, page, lab, state, buffer);
     cursor
@@ -75,7 +76,7 @@ pub fn draw_chosen(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
     let [picture, state] = chosen_areas(area);
     match (lab.chosen(), page.telling) {
         (Some(_), Telling::Drawn) => {
-            draw_cells(app, page, lab, chosen_cells(page, lab, picture), buffer);
+            draw_cells(app, page, lab, chosen_cells(page, lab, &app.screen.look, picture), buffer);
         }
         (Some(index), Telling::InWords) => say_panels(app, lab, &[index], picture, buffer),
         (None, _) => {
@@ -86,7 +87,7 @@ pub fn draw_chosen(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
         // There is no room for a message of its own.
         Some(visit) => {
             let line = format!("{} {}", app.glyphs().wrong, visit.sentence);
-            put(app, Line::styled(line, app.theme().bad), state, buffer);
+            put(&app.screen.look, Line::styled(line, app.theme().bad), state, buffer);
         }
         None => status::draw(app, page, lab, state, buffer),
     }
@@ -151,7 +152,7 @@ fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
             line.spans.push(title);
         }
     }
-    put(app, line, area, buffer);
+    put(&app.screen.look, line, area, buffer);
 }
 
 fn say_panels(app: &App, lab: &LabState, panels: &[usize], area: Rect, buffer: &mut Buffer) {
@@ -165,7 +166,7 @@ fn say_panels(app: &App, lab: &LabState, panels: &[usize], area: Rect, buffer: &
             lines.push(Line::default());
         }
     }
-    draw_lines(lines, area, buffer);
+    draw_lines(&app.screen.look, lines, area, buffer);
 }
 
 fn scene<'a>(page: &Page, lab: &'a LabState, index: usize) -> Option<Scene<'a>> {
@@ -179,7 +180,7 @@ pub fn shown(app: &App, page: &Page) -> Vec<usize> {
     let sides = sides(app.screen.size);
     if page.full_screen.is_some() || (sides.tabs.is_some() && page.side == Side::Picture) {
         let [picture, _] = chosen_areas(sides.lab);
-        let places = chosen_cells(page, lab, picture).into_iter();
+        let places = chosen_cells(page, lab, &app.screen.look, picture).into_iter();
         return places.filter_map(|(place, _)| lab.pictures.after(place)).collect();
     }
     if sides.tabs.is_some() && page.side == Side::Text {
@@ -188,14 +189,15 @@ pub fn shown(app: &App, page: &Page) -> Vec<usize> {
     match page.telling {
         Telling::InWords => lab.pictures.panels.clone(),
         Telling::Drawn => {
-            let cells = cells(lab, areas(app, lab, sides.lab).panels).into_iter();
+            let panels = areas(app, lab, sides.lab).panels;
+            let cells = cells(lab, &app.screen.look, panels).into_iter();
             cells.filter_map(|(place, _)| lab.pictures.after(place)).collect()
         }
     }
 }
 
 fn draw_panels(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buffer) {
-    draw_cells(app, page, lab, cells(lab, area), buffer);
+    draw_cells(app, page, lab, cells(lab, &app.screen.look, area), buffer);
 }
 
 fn draw_cells(
@@ -333,6 +335,6 @@ fn draw_knob(
         (_, false) => "",
     };
     line.spans.push(Span::styled(remark, theme.dim));
-    put(app, line, cell, buffer);
+    put(&app.screen.look, line, cell, buffer);
     None
 }

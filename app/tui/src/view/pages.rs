@@ -5,8 +5,9 @@ use mlsys_view::text::wrap_spans;
 use mlsys_view::theme::Look;
 use ratatui::prelude::*;
 
-use super::{body, cleared, draw_cut, draw_lines};
+use super::{body, cleared};
 use crate::command::{Binding, Place, TABLE};
+use crate::lines::{draw_cut, draw_lines};
 use crate::state::{App, Preview};
 use crate::update::availability::Refusal;
 
@@ -21,7 +22,7 @@ const LEAST: u16 = 2;
 pub fn draw_help(app: &App, scroll: usize, area: Rect, buffer: &mut Buffer) {
     let lines = help(app, usize::from(area.width));
     let last = lines.len().saturating_sub(usize::from(area.height));
-    draw_lines(lines.into_iter().skip(scroll.min(last)), area, buffer);
+    draw_lines(&app.screen.look, lines.into_iter().skip(scroll.min(last)), area, buffer);
 }
 
 pub fn longest_help(app: &App) -> usize {
@@ -85,7 +86,12 @@ fn entry(app: &App, row: &Binding, refused: Option<Refusal>, width: usize) -> Ve
 }
 
 pub fn draw_presets(app: &App, chosen: usize, area: Rect, buffer: &mut Buffer) {
-    draw_lines(presets(app, chosen, area).into_iter().map(|(line, _)| line), area, buffer);
+    draw_lines(
+        &app.screen.look,
+        presets(app, chosen, area).into_iter().map(|(line, _)| line),
+        area,
+        buffer,
+    );
 }
 
 /// The lines from the first that is shown on, each with the place of its preset.
@@ -113,7 +119,7 @@ pub fn presets(app: &App, chosen: usize, area: Rect) -> Vec<(Line<'static>, Opti
             Span::styled(preset.name.clone(), name),
         ]);
         let indent = |columns: usize| Span::raw(" ".repeat(columns));
-        if width < WIDE_ENOUGH_FOR_NAME {
+        if width < WIDE_ENOUGH_FOR_NAME || head.width() >= NAME {
             lines.push((head, Some(index)));
             let below = wrap_spans(&spans, width, indent(5), indent(5));
             lines.extend(below.into_iter().map(|line| (line, Some(index))));
@@ -146,7 +152,8 @@ pub fn draw_strip(app: &App, body: Rect, buffer: &mut Buffer) {
     }
     let height = u16::try_from(lines.len()).map_or(room, |lines| lines.min(room));
     let area = Rect::new(body.x, body.bottom() - height, body.width, height);
-    draw_cut(app, lines, ": ! shows them all", cleared(&app.screen.look, area, buffer), buffer);
+    let look = &app.screen.look;
+    draw_cut(look, lines, ": ! shows them all", cleared(look, area, buffer), buffer);
 }
 
 pub fn draw_problems(app: &App, scroll: usize, area: Rect, buffer: &mut Buffer) {
@@ -154,7 +161,7 @@ pub fn draw_problems(app: &App, scroll: usize, area: Rect, buffer: &mut Buffer) 
     let lines = problems(preview, app.page.is_some(), &app.screen.look);
     // The file may have been corrected since the last scroll.
     let scroll = scroll.min(lines.len().saturating_sub(usize::from(area.height)));
-    draw_lines(lines.into_iter().skip(scroll), area, buffer);
+    draw_lines(&app.screen.look, lines.into_iter().skip(scroll), area, buffer);
 }
 
 /// As much of the page as the strip may take: a lesson that can be read leaves less to tell than one that cannot.
@@ -243,5 +250,5 @@ pub fn draw_line(app: &App, line: &str, area: Rect, buffer: &mut Buffer) {
         "It was sent to the clipboard. Terminals may refuse that (tmux: set -g set-clipboard on): then mark it and copy it.",
         theme.dim,
     ));
-    draw_lines(lines, area, buffer);
+    draw_lines(&app.screen.look, lines, area, buffer);
 }

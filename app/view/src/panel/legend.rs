@@ -60,6 +60,11 @@ pub(super) fn rows(items: &[Item], width: u16, most: u16) -> u16 {
     u16::try_from(arrange(items, width, most).len()).unwrap_or(most)
 }
 
+/// How many of the items there is room for.
+pub(super) fn count(items: &[Item], width: u16, rows: u16) -> usize {
+    arrange(items, width, rows).iter().map(Vec::len).sum()
+}
+
 /// An area above the items, and theirs; a picture of few rows goes without.
 pub(super) fn below(area: Rect, items: &[Item]) -> [Rect; 2] {
     let rows = if area.height >= 8 { rows(items, area.width, (area.height / 5).max(2)) } else { 0 };

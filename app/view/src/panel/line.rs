@@ -10,7 +10,7 @@ use crate::axis::Axis;
 use crate::canvas::{Canvas, Pen};
 use crate::panel::line::chart::Chart;
 pub(super) use crate::panel::line::curves::letter;
-use crate::panel::line::curves::{Curve, Curves, Kind};
+use crate::panel::line::curves::{Curve, Curves, Kind, Told};
 pub use crate::panel::line::curves::{Reading, extent, reading, step_after, step_before};
 use crate::panel::plane::{SMALLEST, split};
 use crate::panel::{Scene, Window, legend, metrics, quantity};
@@ -30,7 +30,7 @@ pub(crate) fn draw(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Lo
         sparkline(area, canvas, scene, &curves, look);
         return true;
     }
-    let items = curves::items(scene, &curves, look);
+    let items = legend_items(area, scene, &curves, look);
     let (chart, lower) = lay_out(area, scene, &curves, &items, (low, high), look);
     chart.axes(canvas, look);
     chart::draw_marks(&chart, canvas, scene, &curves, look);
@@ -41,6 +41,27 @@ pub(crate) fn draw(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Lo
     true
 }
 
+/// The rows that a legend takes of a chart's height.
+fn most_legend_rows(area: Rect) -> u16 {
+    (area.height / 4).max(1)
+}
+
+/// The legend: without the latest values, where with them some curve would have no name.
+fn legend_items(
+    area: Rect,
+    scene: &Scene<'_>,
+    curves: &Curves<'_>,
+    look: &Look,
+) -> Vec<legend::Item> {
+    let items = curves::items(scene, curves, Told::Values, look);
+    let most = most_legend_rows(area);
+    let named = legend::count(&items, area.width, most);
+    if curves.cursor.is_some() || named >= curves.names.len() {
+        return items;
+    }
+    curves::items(scene, curves, Told::Names, look)
+}
+
 fn lay_out(
     area: Rect,
     scene: &Scene<'_>,
@@ -49,7 +70,7 @@ fn lay_out(
     (low, high): (f64, f64),
     look: &Look,
 ) -> (Chart, Rect) {
-    let rows = legend::rows(items, area.width, (area.height / 4).max(1));
+    let rows = legend::rows(items, area.width, most_legend_rows(area));
     let [upper, lower] = split(area, rows);
     let y = Axis::around(low, high, scene.view.chart.scale);
     let unit = curves.now.first().and_then(|c| scene.unit(c.name));
@@ -62,7 +83,7 @@ pub(super) fn step_at(area: Rect, column: u16, scene: &Scene<'_>, look: &Look) -
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         return None;
     }
-    let items = curves::items(scene, &curves, look);
+    let items = legend_items(area, scene, &curves, look);
     let (chart, _) = lay_out(area, scene, &curves, &items, bounds, look);
     let columns = chart.plot.x..chart.plot.right();
     columns.contains(&column).then(|| {

@@ -82,6 +82,30 @@ pub(crate) struct Past<'a> {
     pub(crate) frame: &'a Frame,
 }
 
+/// The rows of a picture: with fewer something is left out, more stay empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowNeed {
+    pub least: u16,
+    pub most: u16,
+}
+
+impl RowNeed {
+    /// Entries below each other, with a row of air between two where there is room, and rows around them.
+    pub(crate) fn listed(entries: usize, around: u16) -> Self {
+        let entries = pen::cells(entries);
+        let rows = |entries: u16| entries.saturating_add(around);
+        Self { least: rows(entries), most: rows(entries.saturating_mul(2)) }
+    }
+
+    pub(crate) fn exactly(rows: u16) -> Self {
+        Self { least: rows, most: rows }
+    }
+
+    pub(crate) fn and(self, rows: u16) -> Self {
+        Self { least: self.least.saturating_add(rows), most: self.most.saturating_add(rows) }
+    }
+}
+
 pub(crate) trait Picture {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look);
 
@@ -153,6 +177,11 @@ pub(crate) trait Picture {
         LEAST
     }
 
+    /// The rows it takes at a width, whatever is marked or stepped to; nothing where it fills what it gets.
+    fn row_need(&self, _at: At<'_>, _width: u16, _look: &Look) -> Option<RowNeed> {
+        None
+    }
+
     /// What its axes have to hold, where a view keeps them from one run to the next.
     fn ranges(&self) -> Vec<AxisRange<'_>> {
         Vec::new()
@@ -196,6 +225,11 @@ pub(crate) fn inspect_marked(
 pub(crate) fn spaced(area: Rect) -> Rect {
     let spared = u16::from(area.height >= 10);
     Rect { y: area.y + spared, height: area.height - spared, ..area }
+}
+
+/// The height of an area that has a number of rows once [`spaced`].
+pub(crate) fn unspaced(rows: u16) -> u16 {
+    if rows >= 10 { rows.saturating_add(1) } else { rows }
 }
 
 /// Rows for a number of entries on a page: two each, if they are few.

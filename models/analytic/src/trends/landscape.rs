@@ -21,7 +21,8 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
     let subject = Subject::find(run.params.text("table")?)?;
     let whole = Sourced::new(subject);
     let asked = Asked::read(&run.params, subject, &whole.table)?;
-    let shown = asked.rows(&whole.table);
+    let places: Vec<usize> = (0..whole.table.columns.len()).collect();
+    let shown = asked.rows(&whole.table, &places);
     let plot = pictures::plot(&shown, &asked.x, &asked.y, asked.group);
     let known =
         |place| (0..shown.rows.len()).filter(|row| shown.cell(*row, place).is_some()).count();
@@ -50,7 +51,8 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
             .collect(),
     });
     picture::offer(run, "plot", || Frame::Scatter(plot));
-    picture::offer(run, "table", || Frame::Table(shown));
+    let drawn = || asked.rows(&whole.table, &sorted_second(places, column));
+    picture::offer(run, "table", || Frame::Table(drawn()));
     values
 }
 
@@ -125,20 +127,30 @@ impl Asked {
         })
     }
 
-    /// The rows that are left, in order, each cell with its note.
-    fn rows(&self, table: &Table) -> Table {
+    /// The rows that are left, in order, each cell with its note, and of each the columns that are asked for.
+    fn rows(&self, table: &Table, columns: &[usize]) -> Table {
         let places = table.shown(self.sort, self.filter.as_ref());
-        let mut shown = Table::new(table.columns.clone(), Vec::new());
+        let titles = columns.iter().map(|column| table.columns[*column].clone());
+        let mut shown = Table::new(titles.collect(), Vec::new());
         for (row, place) in places.into_iter().enumerate() {
-            for column in 0..table.columns.len() {
-                if let Some(note) = table.notes.at(place, column) {
+            for (column, of) in columns.iter().enumerate() {
+                if let Some(note) = table.notes.at(place, *of) {
                     shown.notes.put(row, column, note);
                 }
             }
-            shown.rows.extend(table.rows.get(place).cloned());
+            let cells = columns.iter().map(|column| table.rows[place][*column].clone());
+            shown.rows.push(cells.collect());
         }
         shown
     }
+}
+
+/// The columns with the sorted one next to the names, so that a narrow table shows it.
+fn sorted_second(mut columns: Vec<usize>, sorted: Option<usize>) -> Vec<usize> {
+    if let Some(sorted) = sorted.filter(|sorted| *sorted > 1) {
+        columns[1..=sorted].rotate_right(1);
+    }
+    columns
 }
 
 /// A given text; an empty one is none.

@@ -145,7 +145,7 @@ fn answers(session: &Session, network: &Network) -> Frame {
             let task = |name: &str, some: Labelled| {
                 let answers = classes(&Examples::Labelled(some.clone()));
                 let frame = Frame::Images(images([edge, edge], read(&some, &answers)));
-                pane(format!("{name} (what it is, if misread)"), frame)
+                pane(format!("{name}: read as (is)"), frame)
             };
             Frame::Panes(vec![task(tasks.name, new), task("as before", old)])
         }

@@ -2,7 +2,8 @@
 
 use mlsys_lab::frame::Frame;
 use mlsys_lab::frame::kernel::View as KernelView;
-use mlsys_view::kernel;
+use mlsys_view::panel::{self, RowNeed};
+use mlsys_view::theme::Look;
 use ratatui::prelude::*;
 
 use crate::state::{LabState, Page};
@@ -10,35 +11,51 @@ use crate::state::{LabState, Page};
 const PANEL_ROWS: u16 = 9;
 const PANEL_COLUMNS: u16 = 60;
 
+/// The rows in which a picture that fills what it gets can be read, and in which the chosen one can be read well.
+const READABLE: [u16; 2] = [PANEL_ROWS, 13];
+/// Pictures that are seen at once.
+const MOST: usize = 6;
+
 /// Where pictures are, as places after the chosen one: as many as there is room for, the chosen one first.
-pub fn cells(lab: &LabState, area: Rect) -> Vec<(usize, Rect)> {
-    let count = lab.pictures.panels.len();
+pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
+    let count = lab.pictures.panels.len().min(MOST);
     if count == 0 {
         return Vec::new();
     }
     let across = usize::from((area.width / PANEL_COLUMNS).max(1));
+    let width = area.width / across.min(count) as u16;
+    let need = |place: usize| {
+        let need = lab.pictures.after(place).and_then(|index| row_need(lab, look, index, width));
+        let least = READABLE[usize::from(place == 0)];
+        need.unwrap_or(RowNeed { least, most: u16::MAX })
+    };
+    let needs: Vec<RowNeed> = (0..count).map(need).collect();
+    // The needs of rows of pictures, for a number of pictures.
+    let rows = |shown: usize| -> Vec<RowNeed> {
+        let larger = |a: RowNeed, b: &RowNeed| RowNeed {
+            least: a.least.max(b.least),
+            most: a.most.max(b.most),
+        };
+        let bands = needs[..shown].chunks(across);
+        bands.map(|band| band.iter().fold(RowNeed { least: 0, most: 0 }, larger)).collect()
+    };
+    let is_whole = |shown: usize| least(&rows(shown)) <= u32::from(area.height);
     // A picture of many parts needs the height of two, where pictures stand below each other.
     let spared = u16::from(across == 1 && has_parts(lab)) * PANEL_ROWS;
     let down = usize::from((area.height.saturating_sub(spared) / PANEL_ROWS).max(1));
-    let mut shown = count.min(across * down).min(6);
+    let shown = count.min(across * down);
+    // Small ones are seen all, and of many none is cut that would be whole without the last.
+    let mut shown = (3.min(shown)..=count).rev().find(|many| is_whole(*many)).unwrap_or(shown);
     let columns = across.min(shown);
-    let width = area.width / columns as u16;
-    let wants = |shown: usize| -> Vec<Option<u16>> {
-        let of_row = |row: usize| {
-            let here = row * columns..shown.min((row + 1) * columns);
-            here.filter_map(|place| rows_wanted(lab, lab.pictures.after(place)?, width)).max()
-        };
-        (0..shown.div_ceil(columns)).map(of_row).collect()
-    };
-    // The chosen picture is seen whole before a third row of others is.
-    while shown > 2 * columns {
-        let heights = heights(area.height, &wants(shown), columns);
-        if wants(shown)[0].is_none_or(|wanted| wanted <= heights[0]) {
+    // A chosen picture of a kernel is seen whole before a third row of others is.
+    let is_kernel = lab.pictures.after(0).and_then(|index| lab.frame(index)?.kernel()).is_some();
+    while is_kernel && shown > 2 * columns && needs[0].most < u16::MAX {
+        if needs[0].least <= heights(area.height, &rows(shown), columns)[0] {
             break;
         }
         shown = (shown - 1) / columns * columns;
     }
-    let heights = heights(area.height, &wants(shown), columns);
+    let heights = heights(area.height, &rows(shown), columns);
     let bands = Layout::vertical(heights.into_iter().map(Constraint::Length)).split(area);
     let mut places = Vec::new();
     for (row, band) in bands.iter().enumerate() {
@@ -50,40 +67,57 @@ pub fn cells(lab: &LabState, area: Rect) -> Vec<(usize, Rect)> {
     places
 }
 
-/// The rows that a picture of a kernel fills, its title included; none for pictures that take any number.
-fn rows_wanted(lab: &LabState, index: usize, width: u16) -> Option<u16> {
-    let kernel = lab.frame(index)?.kernel()?;
-    Some(kernel::rows_wanted(kernel, lab.debugger.as_ref()?, width)? + 1)
+fn row_need(lab: &LabState, look: &Look, index: usize, width: u16) -> Option<RowNeed> {
+    panel::row_need(&lab.scene(index)?, width, look)
 }
 
-/// The heights of rows of pictures: equal, but that the first has twice as much where there is one column; what a row
-/// does not fill goes to the others.
-fn heights(height: u16, wants: &[Option<u16>], columns: usize) -> Vec<u16> {
+fn least(needs: &[RowNeed]) -> u32 {
+    needs.iter().map(|need| u32::from(need.least)).sum()
+}
+
+/// The heights of rows of pictures: equal, but that the first has twice as much where there is one column. Where all can
+/// be whole, none gets less than it needs; what a row does not fill goes to the others.
+fn heights(height: u16, needs: &[RowNeed], columns: usize) -> Vec<u16> {
     let weight = |row: usize| if row == 0 && columns == 1 { 2 } else { 1 };
-    let mut heights: Vec<Option<u16>> = vec![None; wants.len()];
+    let are_whole = least(needs) <= u32::from(height);
+    let bounds = |row: usize| match (are_whole, needs[row]) {
+        (true, RowNeed { least, most }) => (least, most),
+        (false, RowNeed { least, .. }) => (0, least),
+    };
+    let mut heights: Vec<Option<u16>> = vec![None; needs.len()];
     loop {
-        let open = || (0..wants.len()).filter(|row| heights[*row].is_none());
+        let open: Vec<usize> = (0..needs.len()).filter(|row| heights[*row].is_none()).collect();
         let left = height.saturating_sub(heights.iter().flatten().sum());
-        let weights = open().map(weight).sum::<u16>();
+        let weights = open.iter().map(|row| weight(*row)).sum::<u16>();
         let share = |row: usize| (left * weight(row) + weights / 2) / weights.max(1);
-        match open().find_map(|row| Some((row, wants[row].filter(|want| *want < share(row))?))) {
-            Some((row, want)) => heights[row] = Some(want),
-            None => {
-                let mut shares: Vec<u16> = (0..wants.len())
-                    .map(|row| heights[row].unwrap_or_else(|| share(row)))
-                    .collect();
-                // The remainder, or what no row fills, is the last row's.
-                if let Some((last, others)) = shares.split_last_mut() {
-                    *last = height.saturating_sub(others.iter().sum());
-                }
-                return shares;
-            }
+        let bounded = |row: usize| share(row).clamp(bounds(row).0, bounds(row).1);
+        // Shares are more or less than their rows can have: those that weigh more are settled first.
+        let over: i32 =
+            open.iter().map(|row| i32::from(bounded(*row)) - i32::from(share(*row))).sum();
+        let is_settled = |row: &usize| match over.signum() {
+            1 => bounded(*row) > share(*row),
+            -1 => bounded(*row) < share(*row),
+            _ => true,
+        };
+        let settled: Vec<(usize, u16)> =
+            open.iter().filter(|row| is_settled(row)).map(|row| (*row, bounded(*row))).collect();
+        for (row, rows) in &settled {
+            heights[*row] = Some(*rows);
+        }
+        if over == 0 || settled.is_empty() {
+            break;
         }
     }
+    let mut heights: Vec<u16> = heights.into_iter().flatten().collect();
+    // The remainder, or what no row fills, is the last row's.
+    if let Some((last, others)) = heights.split_last_mut() {
+        *last = height.saturating_sub(others.iter().sum());
+    }
+    heights
 }
 
 /// The chosen picture, and beneath one of a kernel the one it is read with: the source, and with the source the memory.
-pub fn chosen_cells(page: &Page, lab: &LabState, area: Rect) -> Vec<(usize, Rect)> {
+pub fn chosen_cells(page: &Page, lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
     /// Rows in which a second picture says something.
     const SECOND: u16 = 8;
     let kernel = |place: usize| lab.frame(lab.pictures.after(place)?)?.kernel();
@@ -93,7 +127,8 @@ pub fn chosen_cells(page: &Page, lab: &LabState, area: Rect) -> Vec<(usize, Rect
         Some(_) => KernelView::Source,
         None => return vec![(0, area)],
     };
-    let wanted = lab.pictures.after(0).and_then(|index| rows_wanted(lab, index, area.width));
+    let need = lab.pictures.after(0).and_then(|index| row_need(lab, look, index, area.width));
+    let wanted = need.map(|need| need.least);
     // A long source is read in parts; of any other picture nothing is given away.
     let room = area.height.saturating_sub(SECOND);
     let is_source = partner == KernelView::Memory;

@@ -5,7 +5,7 @@ use mlsys_lab::value::{Value, number, significant};
 use ratatui::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
-use super::put;
+use crate::lines::put;
 use crate::state::{App, LabState, Page, RunMode, RunStatus, Tempo, Waiting};
 use mlsys_view::text::wrap_spans;
 use mlsys_view::{metrics, quantity::quantity};
@@ -14,7 +14,7 @@ pub fn draw(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buf
     let theme = app.theme();
     if let Some(complaint) = page.knob_entry().and_then(|entry| entry.complaint.as_ref()) {
         let line = format!("{} {complaint}", app.glyphs().wrong);
-        put(app, Line::styled(line, theme.bad), area, buffer);
+        put(&app.screen.look, Line::styled(line, theme.bad), area, buffer);
         return;
     }
     let (sign, style) = match &lab.run.state {
@@ -34,7 +34,7 @@ pub fn draw(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buf
     }
     let state = Span::styled(format!("{sign} {}", lab.run.state.word()), style);
     if Line::from(parts.clone()).width() + state.width() > usize::from(area.width) {
-        put(app, Line::from(parts), area, buffer);
+        put(&app.screen.look, Line::from(parts), area, buffer);
         return;
     }
     parts.push(state);
@@ -96,7 +96,7 @@ pub fn draw(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buf
     for (_, fact) in fitting(facts, room, separator.width()) {
         parts.extend([Span::styled(separator, theme.dim), Span::styled(fact, theme.text)]);
     }
-    put(app, Line::from(parts), area, buffer);
+    put(&app.screen.look, Line::from(parts), area, buffer);
 }
 
 /// A part of the status line, in the order in which parts are left out where there is no room.

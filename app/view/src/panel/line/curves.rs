@@ -207,8 +207,15 @@ fn ends(series: &Series) -> Option<(u64, u64)> {
 
 const NAMED_CHANGES: usize = 3;
 
+/// What the legend tells of each curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    Names,
+    Values,
+}
+
 /// The cursor's step, the curves, the earlier runs, what was not finite, then knob turns, the newest first.
-pub(super) fn items(scene: &Scene<'_>, curves: &Curves<'_>, look: &Look) -> Vec<Item> {
+pub(super) fn items(scene: &Scene<'_>, curves: &Curves<'_>, told: Told, look: &Look) -> Vec<Item> {
     let (theme, glyphs) = (&look.theme, &look.glyphs);
     let mut items = Vec::new();
     if let Some(step) = curves.cursor {
@@ -219,7 +226,11 @@ pub(super) fn items(scene: &Scene<'_>, curves: &Curves<'_>, look: &Look) -> Vec<
     items.extend(curves.now.iter().map(|curve| {
         let mark = if several { letter(curve.place) } else { glyphs.horizontal };
         let style = theme.curve(curve.place).add_modifier(Modifier::BOLD);
-        Item::new(mark, style, described(curve, curves, scene, look), theme.text)
+        let text = match told {
+            Told::Names => curve.name.to_owned(),
+            Told::Values => described(curve, curves, scene, look),
+        };
+        Item::new(mark, style, text, theme.text)
     }));
     for (place, name) in curves.names.iter().enumerate().skip(curves.now.len()) {
         let text = format!("{name}, earlier");

@@ -9,7 +9,7 @@ use crate::axis::{Axis, bounds, cell_at};
 use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
-use crate::panel::picture::{At, LEAST, Picture, page_rows};
+use crate::panel::picture::{At, LEAST, Picture, RowNeed, page_rows};
 use crate::panel::quantity;
 use crate::panel::view::{AxisRange, FrameView};
 use crate::quantity::unit;
@@ -236,6 +236,10 @@ impl Picture for Bars {
         // More than these are looked through by a mark.
         let high = pen::cells(self.bars.len()).saturating_add(1).clamp(LEAST.1, LEAST.1.max(11));
         (wide.clamp(LEAST.0, 2 * LEAST.0), high)
+    }
+
+    fn row_need(&self, _: At<'_>, _: u16, _: &Look) -> Option<RowNeed> {
+        Some(RowNeed::listed(self.bars.len(), u16::from(self.scale == Scale::Log)))
     }
 
     fn ranges(&self) -> Vec<AxisRange<'_>> {

@@ -11,7 +11,7 @@ use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
 use crate::panel::FrameView;
-use crate::panel::picture::{At, Picture, page_rows};
+use crate::panel::picture::{At, Picture, RowNeed, page_rows};
 use crate::panel::plane::ticks_below;
 use crate::quantity::{quantity, unit};
 use crate::theme::Look;
@@ -98,6 +98,10 @@ impl Picture for BoxPlot {
 
     fn places(&self, _: &FrameView) -> (usize, usize) {
         (1, self.boxes.len())
+    }
+
+    fn row_need(&self, _: At<'_>, _: u16, _: &Look) -> Option<RowNeed> {
+        Some(RowNeed::listed(self.boxes.len(), 2))
     }
 
     fn page_size(&self, columns: u16) -> (u16, u16) {

@@ -1,6 +1,8 @@
 //! Cells in rows, each of one of a few kinds, told apart by colour and by glyph.
 
-use mlsys_lab::frame::{Cell, CellRow, Cells, Kind, Tone};
+mod words;
+
+use mlsys_lab::frame::{Cell, Cells, Kind, Tone};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
@@ -8,7 +10,8 @@ use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::Lines;
 use crate::glyphs::Glyphs;
 use crate::panel::legend::{self, Item};
-use crate::panel::picture::{At, LEAST, Picture, READ_LINES, page_rows};
+use crate::panel::picture::cells::words::{cell_words, stretches};
+use crate::panel::picture::{At, LEAST, Picture, READ_LINES, RowNeed, page_rows};
 use crate::panel::view::{FrameView, Mark};
 use crate::text;
 use crate::theme::Look;
@@ -50,13 +53,15 @@ pub(crate) fn draw(
     }
     let mark = mark.map(|mark| mark.within(columns, cells.rows.len()));
     let items = kinds(cells, look);
-    let note = text::sentence(&cells.note, area.width);
     let legend = if area.height >= 5 { legend::rows(&items, area.width, 2) } else { 0 };
     // The sentence gives way to the cells.
-    let wanted = pen::cells(cells.rows.len());
-    let spare = area.height.saturating_sub(wanted.min(area.height / 2) + legend + 2);
-    let text = pen::cells(note.len()).min(spare);
     let head = u16::from(area.height >= 4 && !cells.across.is_empty());
+    // A row says which columns are seen where these are not all.
+    let paged = u16::from(plan(area, cells, columns, mark).columns.1 < columns);
+    let wanted = pen::cells(cells.rows.len()).min(area.height / 2);
+    let spare = area.height.saturating_sub(wanted + legend + head + paged);
+    let note = text::first_lines(&cells.note, area.width, spare, look.glyphs.ellipsis);
+    let text = pen::cells(note.len());
     let body = Rect { y: area.y + head, height: area.height - head - legend - text, ..area };
     let plan = plan(body, cells, columns, mark);
     if head > 0 {
@@ -69,7 +74,7 @@ pub(crate) fn draw(
     legend::draw(below, canvas, &items, look);
     y += legend;
     let mut pen = Pen::new(area, canvas, &look.glyphs);
-    for line in note.iter().take(usize::from(text)) {
+    for line in &note {
         pen.text(area.x, y, line, look.theme.text);
         y += 1;
     }
@@ -335,63 +340,20 @@ impl Picture for Cells {
         (wide.max(LEAST.0), pen::cells(self.rows.len()).saturating_add(AROUND))
     }
 
+    fn row_need(&self, _: At<'_>, width: u16, look: &Look) -> Option<RowNeed> {
+        let columns = self.columns();
+        let plan = plan(Rect::new(0, 0, width, u16::MAX / width.max(1)), self, columns, None);
+        let is_paged = plan.lines == 1 && plan.columns.1 < columns;
+        let around = u16::from(!self.across.is_empty()) + u16::from(is_paged);
+        let need = RowNeed::listed(self.rows.len().saturating_mul(plan.lines), around);
+        let legend = legend::rows(&kinds(self, look), width, 2);
+        Some(need.and(legend + text::rows(&self.note, width)))
+    }
+
     fn page_size(&self, columns: u16) -> (u16, u16) {
         let room = columns.saturating_sub(20).max(1);
         let across = pen::cells(self.columns()).div_ceil(room).max(1);
         let rows = page_rows(self.rows.len()).saturating_mul(across).saturating_add(6);
         (columns, rows.saturating_add(text::rows(&self.note, columns)))
     }
-}
-
-/// Stretches of one row that are told one by one; of more the kinds are counted.
-const MOST_STRETCHES: usize = 9;
-
-/// A row: `taken 0 to 15, not taken 16 to 31`, or with what stands in the cells `0 read 3.5, 1 read 4`.
-fn stretches(cells: &Cells, row: &CellRow) -> String {
-    let present = || row.cells.iter().enumerate();
-    if present().any(|(_, cell)| cell.as_ref().is_some_and(|cell| !cell.text.is_empty())) {
-        let text = present().filter_map(|(column, cell)| {
-            let cell = cell.as_ref()?;
-            let column = cells.first.saturating_add(column);
-            let text = format!("{column} {} {}", cells.name(cell), cell.text);
-            Some(text.trim_end().to_owned())
-        });
-        return text.collect::<Vec<_>>().join(", ");
-    }
-    let name = |kind: usize| cells.kinds.get(kind).map_or("", |kind| kind.name.as_str());
-    let found = row.alike();
-    let found: Vec<_> = found.iter().filter_map(|a| Some((a.kind?, a))).collect();
-    if found.len() <= MOST_STRETCHES {
-        let text = found.iter().map(|(kind, alike)| {
-            let number = |column: usize| cells.first.saturating_add(column);
-            let (first, last) = (number(alike.first), number(alike.last));
-            if first == last {
-                format!("{} {first}", name(*kind))
-            } else {
-                format!("{} {first} to {last}", name(*kind))
-            }
-        });
-        return text.collect::<Vec<_>>().join(", ");
-    }
-    let counted = cells.kinds.iter().enumerate().filter_map(|(place, kind)| {
-        let count = row.cells.iter().flatten().filter(|cell| cell.kind == place).count();
-        (count > 0).then(|| format!("{count} {}", kind.name))
-    });
-    counted.collect::<Vec<_>>().join(", ")
-}
-
-fn cell_words(cells: &Cells, row: usize, column: usize) -> Option<String> {
-    let of = cells.rows.get(row)?;
-    let (across, number) = (text::or(&cells.across, "column"), cells.first.saturating_add(column));
-    let place = format!("{}, {across} {number}", of.label);
-    let place = place.trim_start_matches(", ");
-    let mut text = match cells.at(row, column) {
-        None => format!("{place}: nothing"),
-        Some(cell) => format!("{place}: {} {}", cells.name(cell), cell.text),
-    };
-    text.truncate(text.trim_end().len());
-    if !of.remark.is_empty() {
-        text.push_str(&format!("; {}", of.remark));
-    }
-    Some(text)
 }

@@ -12,7 +12,7 @@ use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::{self, Lines};
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::panel::legend::{self, Item};
-use crate::panel::picture::{At, PAGE_ROWS, Picture, matrix, page_rows};
+use crate::panel::picture::{At, PAGE_ROWS, Picture, RowNeed, matrix, page_rows};
 use crate::panel::view::{FrameView, Mark};
 use crate::quantity::quantity;
 use crate::text;
@@ -350,6 +350,10 @@ impl Picture for HeatMap {
             true => Mark::default(),
             false => Mark { column: (columns - 1) / 2, row: (rows - 1) / 2 },
         }
+    }
+
+    fn row_need(&self, _: At<'_>, width: u16, look: &Look) -> Option<RowNeed> {
+        matrix::is_matrix(self).then(|| matrix::row_need(self, width, look))
     }
 
     fn page_size(&self, columns: u16) -> (u16, u16) {

@@ -21,7 +21,7 @@ use mlsys_lab::frame::{Frame, Milestone, Table, Timeline};
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
-use super::{At, Past, Picture, Sheet, cells};
+use super::{At, Past, Picture, RowNeed, Sheet, cells};
 use crate::canvas::{Canvas, Pen};
 use crate::csv::Lines;
 use crate::glyphs::{GlyphSet, Glyphs};
@@ -148,24 +148,6 @@ fn order(kernel: &Kernel, debugger: &KernelDebugger, before: Option<&Before<'_>>
     timeline
 }
 
-/// The rows that a picture fills at a width, with its sentences; none if it takes any number.
-pub fn rows_wanted(kernel: &Kernel, debugger: &KernelDebugger, width: u16) -> Option<u16> {
-    /// Enough for every line or lane; rectangles have at most 65,535 cells.
-    const HIGH: u16 = 200;
-    let area = Rect::new(0, 0, width, HIGH);
-    match kernel.view {
-        View::Source => Some(source::rows_wanted(area, debugger)),
-        View::Lanes => Some(lanes::rows_wanted(area, debugger)),
-        View::Grid
-        | View::Memory
-        | View::Sectors
-        | View::Banks
-        | View::Timeline
-        | View::Divergence
-        | View::Problems => None,
-    }
-}
-
 fn current_span(timeline: &Timeline, debugger: &KernelDebugger) -> Option<usize> {
     let step = debugger.last()?;
     let lane = format!("block {} warp {}", step.block, step.warp);
@@ -281,6 +263,24 @@ impl Picture for Kernel {
 
     fn words(&self, _: &FrameView, _: &Glyphs) -> String {
         words(self, None, None)
+    }
+
+    fn row_need(&self, at: At<'_>, width: u16, _: &Look) -> Option<RowNeed> {
+        /// Enough for every line or lane; rectangles have at most 65,535 cells.
+        const HIGH: u16 = 200;
+        let area = Rect::new(0, 0, width, HIGH);
+        let rows = match self.view {
+            View::Source => source::rows_wanted(area, at.walk?),
+            View::Lanes => lanes::rows_wanted(area, at.walk?),
+            View::Grid
+            | View::Memory
+            | View::Sectors
+            | View::Banks
+            | View::Timeline
+            | View::Divergence
+            | View::Problems => return None,
+        };
+        Some(RowNeed::exactly(rows))
     }
 
     fn values(&self, lines: &mut Lines) {

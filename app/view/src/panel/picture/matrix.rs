@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 
 use crate::canvas::{self as pen, Canvas, Pen};
 use crate::glyphs::Glyphs;
-use crate::panel::picture::READ_ROWS;
+use crate::panel::picture::{READ_ROWS, RowNeed};
 use crate::panel::view::Mark;
 use crate::quantity::quantity;
 use crate::text;
@@ -35,6 +35,40 @@ pub(crate) fn value(map: &HeatMap, row: usize, column: usize) -> Option<f32> {
     map.cells.get(place).copied()
 }
 
+struct Widths {
+    labels: u16,
+    field: u16,
+    /// That of the longest number.
+    widest: u16,
+}
+
+impl Widths {
+    fn new(area: Rect, map: &HeatMap, look: &Look) -> Self {
+        let visible = usize::from(area.height);
+        let labels = pen::widest(map.row_labels.iter().take(visible)).min(area.width / 3);
+        let room = area.width.saturating_sub(labels + 1);
+        let cells = map.cells.iter().take(map.columns.saturating_mul(map.rows.min(visible)));
+        let numbers = cells.map(|v| pen::width(&number_text(*v, unit(map), &look.glyphs)));
+        let widest = numbers.max().unwrap_or(1);
+        let titles = map.column_labels.iter().map(|l| pen::width(l)).max().unwrap_or(1);
+        let wanted = widest.max(titles.min(8)) + 2;
+        let field = (room / pen::cells(map.columns).max(1)).min(wanted).max(1);
+        Self { labels, field, widest }
+    }
+}
+
+/// The rows of a field that looks square, if the height allows it.
+fn square(width: u16) -> u16 {
+    (width / 2).max(1)
+}
+
+pub(crate) fn row_need(map: &HeatMap, width: u16, look: &Look) -> RowNeed {
+    let widths = Widths::new(Rect::new(0, 0, width, u16::MAX / width.max(1)), map, look);
+    let rows = pen::cells(map.rows);
+    let need = RowNeed { least: rows, most: rows.saturating_mul(square(widths.field)) };
+    need.and(text::rows(&map.legend, width) + 1)
+}
+
 pub(crate) fn draw(
     area: Rect,
     canvas: &mut Canvas,
@@ -44,22 +78,12 @@ pub(crate) fn draw(
 ) {
     let mark = mark.map(|mark| mark.within(map.columns, map.rows));
     let theme = &look.theme;
-    let visible = usize::from(area.height);
-    let labels = pen::widest(map.row_labels.iter().take(visible)).min(area.width / 3);
     let columns = pen::cells(map.columns).max(1);
-    let room = area.width.saturating_sub(labels + 1);
-    let widest = map.cells.iter().take(map.columns.saturating_mul(map.rows.min(visible)));
-    let widest =
-        widest.map(|v| pen::width(&number_text(*v, unit(map), &look.glyphs))).max().unwrap_or(1);
-    let titles = map.column_labels.iter().map(|l| pen::width(l)).max().unwrap_or(1);
-    let wanted = widest.max(titles.min(8)) + 2;
-    let width = (room / columns).min(wanted).max(1);
+    let Widths { labels, field: width, widest } = Widths::new(area, map, look);
     let has_numbers = width > widest;
     let rows = pen::cells(map.rows);
-    // Square fields, if the height allows it.
-    let legend = text::sentence(&map.legend, area.width);
-    let free = area.height.saturating_sub(1 + pen::cells(legend.len()));
-    let pitch = (free / rows.max(1)).clamp(1, (width / 2).max(1));
+    let free = area.height.saturating_sub(1 + text::rows(&map.legend, area.width));
+    let pitch = (free / rows.max(1)).clamp(1, square(width));
     let mut pen = Pen::new(area, canvas, &look.glyphs);
     for (column, title) in (0..columns).zip(&map.column_labels) {
         let x = (area.x + labels + 1).saturating_add(column.saturating_mul(width));
@@ -96,7 +120,9 @@ pub(crate) fn draw(
             }
         }
     }
-    let end = (area.y + 1).saturating_add(rows.saturating_mul(pitch));
+    let end = (area.y + 1).saturating_add(rows.saturating_mul(pitch)).min(area.bottom());
+    let below = area.bottom() - end;
+    let legend = text::first_lines(&map.legend, area.width, below, look.glyphs.ellipsis);
     for (line, y) in legend.iter().zip(end..area.bottom()) {
         pen.text(area.x, y, line.trim_end(), theme.text);
     }

@@ -9,7 +9,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::Lines;
 use crate::glyphs::Glyphs;
-use crate::panel::picture::{At, LEAST, Picture, Sheet, inspect_marked};
+use crate::panel::picture::{At, LEAST, Picture, RowNeed, Sheet, inspect_marked};
 use crate::panel::view::{FrameView, Inspect, Way};
 use crate::panel::words::frame_words;
 use crate::panel::{draw_frame, picture};
@@ -58,24 +58,27 @@ fn grid(area: Rect, count: usize, (wide, high): (u16, u16)) -> (usize, usize) {
     (across, count.div_ceil(across).min(most_down))
 }
 
-impl Picture for Vec<Pane> {
-    fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
-        if self.is_empty() || area.is_empty() {
-            return;
-        }
-        let needs: Vec<(u16, u16)> =
-            self.iter().map(|pane| picture::drawn(&pane.frame).least()).collect();
-        let (across, down) = grid(area, self.len(), most(&needs));
+/// Which pictures are seen in an area, and where.
+struct Placing {
+    across: usize,
+    down: usize,
+    seen: Range<usize>,
+    /// One row, or one column, in which each takes only what it needs.
+    packed: Option<Layout>,
+}
+
+impl Placing {
+    fn new(area: Rect, panes: &[Pane], marked: usize) -> Self {
+        let (count, needs) = (panes.len(), needs(panes));
+        let (across, down) = grid(area, count, most(&needs));
         let page = across * down;
-        let marked = at.view.mark.map(|mark| mark.column.min(self.len() - 1));
         // Whole pages, so that the pictures stand still while the mark moves among them.
-        let first = marked.unwrap_or(0) / page * page;
-        let regular = first..(first + page).min(self.len());
-        // One row, or one column, has room for more where each takes only what it needs.
+        let first = marked / page * page;
+        let regular = first..(first + page).min(count);
         let pack = |mut lengths: Vec<u16>, least: Vec<u16>, gap: u16, room: u16| {
             let pages = pages(&mut lengths, &least, gap, room);
-            let is_better = pages.len() < self.len().div_ceil(page);
-            let found = pages.into_iter().find(|page| page.contains(&marked.unwrap_or(0)));
+            let is_better = pages.len() < count.div_ceil(page);
+            let found = pages.into_iter().find(|page| page.contains(&marked));
             let fill = |of: Range<usize>| lengths[of].iter().copied().map(Constraint::Fill);
             found.filter(|_| is_better).map(|of| (fill(of.clone()).collect::<Vec<_>>(), of))
         };
@@ -88,7 +91,7 @@ impl Picture for Vec<Pane> {
             let high: Vec<u16> = needs.iter().map(|need| need.1).collect();
             let mut with_text = high.clone();
             let mut least = high.clone();
-            for (place, pane) in self.iter().enumerate() {
+            for (place, pane) in panes.iter().enumerate() {
                 // Cells have a sentence below them, and say which of their rows are seen.
                 if let Frame::Cells(cells) = &pane.frame {
                     with_text[place] += text::rows(&cells.note, area.width);
@@ -101,7 +104,22 @@ impl Picture for Vec<Pane> {
             let found = lengths.find_map(|high| pack(high, least.clone(), 0, room));
             found.map(|(parts, of)| (Layout::vertical(parts), of))
         });
-        let seen = packed.as_ref().map_or(regular, |(_, of)| of.clone());
+        let (packed, seen) = packed.map_or((None, regular), |(layout, of)| (Some(layout), of));
+        Self { across, down, seen, packed }
+    }
+}
+
+fn needs(panes: &[Pane]) -> Vec<(u16, u16)> {
+    panes.iter().map(|pane| picture::drawn(&pane.frame).least()).collect()
+}
+
+impl Picture for Vec<Pane> {
+    fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
+        if self.is_empty() || area.is_empty() {
+            return;
+        }
+        let marked = at.view.mark.map(|mark| mark.column.min(self.len() - 1));
+        let Placing { across, down, seen, packed } = Placing::new(area, self, marked.unwrap_or(0));
         // Where not all fit, a row says which these are.
         let whole = area;
         let area = Rect {
@@ -109,7 +127,7 @@ impl Picture for Vec<Pane> {
             ..area
         };
         let places: Vec<Rect> = match packed {
-            Some((layout, _)) => layout.split(area).to_vec(),
+            Some(layout) => layout.split(area).to_vec(),
             None => {
                 let bands = Layout::vertical(vec![Constraint::Fill(1); down]).split(area);
                 let cells = Layout::horizontal(vec![Constraint::Fill(1); across]).spacing(1);
@@ -169,6 +187,21 @@ impl Picture for Vec<Pane> {
 
     fn places(&self, _: &FrameView) -> (usize, usize) {
         (self.len(), 1)
+    }
+
+    /// So many that all are seen; they fill what they get.
+    fn row_need(&self, _: At<'_>, width: u16, _: &Look) -> Option<RowNeed> {
+        /// Rows of a large screen.
+        const HIGH: u16 = 60;
+        if self.is_empty() {
+            return None;
+        }
+        let is_whole = |high: &u16| {
+            let area = Rect::new(0, 0, width, *high);
+            Placing::new(area, self, 0).seen.len() == self.len()
+        };
+        let least = (most(&needs(self)).1..=HIGH).find(is_whole)?;
+        Some(RowNeed { least, most: u16::MAX })
     }
 
     fn page_size(&self, columns: u16) -> (u16, u16) {
@@ -235,6 +268,22 @@ impl Picture for FrameSequence {
 
     fn inspect(&self, view: &mut FrameView, inspect: Inspect) {
         inspect_marked(view, inspect, |view, way| self.go(view, way));
+    }
+
+    /// That of the pictures at both ends and in the middle, which stands for all, so that no picture moves during steps.
+    fn row_need(&self, at: At<'_>, width: u16, look: &Look) -> Option<RowNeed> {
+        let places = [0, self.last() / 2, self.last()];
+        let needs = places.map(|place| {
+            let still = &self.at(place)?.frame;
+            picture::drawn(still).row_need(At { walk: None, ..at }, width, look)
+        });
+        let larger = |a: RowNeed, b: RowNeed| RowNeed {
+            least: a.least.max(b.least),
+            most: a.most.max(b.most),
+        };
+        let need = needs.into_iter().collect::<Option<Vec<_>>>()?.into_iter().reduce(larger)?;
+        let is_long = (0..self.stills.len()).any(|place| pen::width(&title(self, place)) > width);
+        Some(need.and(if is_long { 2 } else { 1 }))
     }
 
     fn step_count(&self) -> usize {

@@ -9,7 +9,7 @@ use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
 use crate::panel::legend::Item;
-use crate::panel::picture::{At, LEAST, Picture, READ_LINES, page_rows};
+use crate::panel::picture::{At, LEAST, Picture, READ_LINES, RowNeed, page_rows};
 use crate::panel::view::{AxisRange, FrameView};
 use crate::panel::{legend, quantity};
 use crate::quantity::unit;
@@ -143,7 +143,11 @@ impl Picture for Stacks {
             _ => legend::rows(&items, area.width, 2),
         };
         let limited = u16::from(self.limit.is_some() && area.height >= legend + 3);
-        let rows = area.height - legend - limited;
+        let rest = area.height - legend - limited;
+        // The sentence gives way to the stacks.
+        let spare = rest - pen::cells(self.stacks.len()).min((3 * rest).div_ceil(4));
+        let note = text::first_lines(&self.note, area.width, spare, look.glyphs.ellipsis);
+        let rows = rest - pen::cells(note.len());
         let texts: Vec<String> = self.stacks.iter().map(|of| total_text(self, of, look)).collect();
         let pitch = if self.stacks.len() * 2 <= usize::from(rows) { 2 } else { 1 };
         let columns = Columns::new(area, self, &texts, pitch);
@@ -194,12 +198,11 @@ impl Picture for Stacks {
             pen.text(x, y, &text, theme.warn);
             y += 1;
         }
-        let below = Rect { y: y.min(area.bottom() - legend), height: legend, ..area };
+        let last = area.bottom() - legend - pen::cells(note.len());
+        let below = Rect { y: y.min(last), height: legend, ..area };
         legend::draw(below, canvas, &items, look);
-        let y = below.bottom();
-        let rest = area.bottom().saturating_sub(y);
         let mut pen = Pen::new(area, canvas, &look.glyphs);
-        for (line, y) in text::wrap(&self.note, area.width).iter().zip(y..y + rest) {
+        for (line, y) in note.iter().zip(below.bottom()..area.bottom()) {
             pen.text(area.x, y, line.trim_end(), theme.text);
         }
     }
@@ -250,6 +253,11 @@ impl Picture for Stacks {
 
     fn least(&self) -> (u16, u16) {
         (2 * LEAST.0, LEAST.1)
+    }
+
+    fn row_need(&self, _: At<'_>, width: u16, look: &Look) -> Option<RowNeed> {
+        let around = legend::rows(&parts(self, look), width, 2) + u16::from(self.limit.is_some());
+        Some(RowNeed::listed(self.stacks.len(), around).and(text::rows(&self.note, width)))
     }
 
     fn ranges(&self) -> Vec<AxisRange<'_>> {

@@ -15,8 +15,8 @@ use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
 use crate::panel::Focus;
-use crate::panel::picture::table::fit::{GAP, Wish};
-use crate::panel::picture::{At, Picture, READ_ROWS, Sheet, spaced};
+use crate::panel::picture::table::fit::{GAP, NumberStyle, lines, most_heads, wishes};
+use crate::panel::picture::{At, Picture, READ_ROWS, RowNeed, Sheet, spaced, unspaced};
 use crate::panel::view::{FrameView, Mark};
 use crate::text;
 use crate::theme::Look;
@@ -182,16 +182,28 @@ impl<'a> Layout<'a> {
         }
         let seen = self.seen(shown, mark);
         let fits = seen == (0..shown.len());
+        let values = |column: usize| {
+            let rows = shown.iter().skip(seen.start).take(seen.len());
+            rows.filter_map(move |index| self.table.rows.get(*index)?.get(column))
+        };
+        // The large numbers of a column are written alike.
+        let style = |(column, _, width): (usize, u16, u16)| match values(column)
+            .any(|value| fit::is_long(value, width))
+        {
+            true => NumberStyle::Prefixed,
+            false => NumberStyle::Plain,
+        };
+        let styles: Vec<NumberStyle> = self.columns.iter().map(|place| style(*place)).collect();
         let bottom = self.top + self.height as u16 - u16::from(!fits && self.height > 0);
         let mut y = self.top;
         for (place, index) in shown.iter().enumerate().skip(seen.start).take(seen.len()) {
             let Some(row) = self.table.rows.get(*index) else { continue };
-            for &column in &self.columns {
+            for (&column, number_style) in self.columns.iter().zip(&styles) {
                 let Some(value) = row.get(column.0) else { continue };
                 let marked = mark == Some(Mark { column: column.0, row: place });
                 let style = if marked { theme.selection } else { theme.text };
                 if value.as_f64().is_some() {
-                    let number = fit::text(value, column.2, pen.ellipsis());
+                    let number = fit::text(value, column.2, *number_style, pen.ellipsis());
                     self.put(&mut pen, y, column, &number, style);
                     continue;
                 }
@@ -204,48 +216,13 @@ impl<'a> Layout<'a> {
         if !fits && self.height > 0 {
             let below = shown.len().saturating_sub(seen.end);
             let more = match (seen.start, below) {
+                (0, 1) => "1 more row below".to_owned(),
                 (0, below) => format!("{below} more rows below"),
                 (above, below) => format!("{above} rows above, {below} below"),
             };
             pen.text(self.area.x, bottom, &more, theme.dim);
         }
     }
-}
-
-/// The lines that a row takes: its words go over several rather than being cut.
-fn lines(row: &[Value], widths: &[(usize, u16)]) -> usize {
-    let cells = widths.iter().filter_map(|(column, width)| Some((row.get(*column)?, *width)));
-    let words = cells.filter(|(value, _)| value.as_f64().is_none());
-    let lines = words.map(|(value, width)| text::wrap(&value.to_string(), width).len());
-    lines.max().unwrap_or(1).max(1)
-}
-
-/// The lines that titles may take of a table's height.
-fn most_heads(height: u16) -> u16 {
-    (height / 3).max(1)
-}
-
-fn wishes(table: &Table, titles: &[String], shown: &[usize], height: u16) -> Vec<Wish> {
-    let seen = shown.iter().take(usize::from(height));
-    let seen: Vec<&Vec<Value>> = seen.filter_map(|index| table.rows.get(*index)).collect();
-    let wish = |(column, title): (usize, &String)| {
-        let cells = || seen.iter().filter_map(|row| row.get(column));
-        let widest = cells().map(|value| pen::width(&value.to_string())).max();
-        let short = cells().map(fit::short_width).max();
-        let has_numbers = cells().any(|value| value.as_f64().is_some());
-        let words = cells().filter(|value| value.as_f64().is_none());
-        let unbroken = words.map(|value| text::unbroken(&value.to_string())).max();
-        let whole = pen::width(title);
-        let in_rows = |width: &u16| text::rows(title, *width) <= most_heads(height);
-        Wish {
-            natural: widest.unwrap_or(0).max(whole),
-            short: short.filter(|_| has_numbers),
-            unbroken: unbroken.unwrap_or(0),
-            // No part of a title is cut for the sake of what is below it.
-            title: (text::unbroken(title)..whole).find(in_rows).unwrap_or(whole),
-        }
-    };
-    titles.iter().enumerate().map(wish).collect()
 }
 
 impl Picture for Table {
@@ -320,15 +297,7 @@ impl Picture for Table {
         if self.notes.is_empty() {
             return Vec::new();
         }
-        let wrapped = |note: &str| {
-            let lines = text::wrap(note, width);
-            let left_out = lines.len().saturating_sub(usize::from(most));
-            let mut lines: Vec<String> = lines.into_iter().take(usize::from(most)).collect();
-            if let Some(last) = lines.last_mut().filter(|_| left_out > 0) {
-                last.push_str(" ...");
-            }
-            lines
-        };
+        let wrapped = |note: &str| text::first_lines(note, width, most, "...");
         let notes = self.notes.all().iter();
         let longest = notes.map(|note| wrapped(note).len()).max().unwrap_or(0);
         let sentence = match view.mark {
@@ -350,6 +319,22 @@ impl Picture for Table {
             sheet.frame = Cow::Owned(Frame::Table(table));
             sheet.below = notes;
         }
+    }
+
+    fn row_need(&self, at: At<'_>, width: u16, look: &Look) -> Option<RowNeed> {
+        /// Rows of a large screen.
+        const HIGH: u16 = 60;
+        let shown = rows(self, at.view);
+        let mark = at.view.mark.map(|mark| mark.within(self.columns.len(), shown.len()));
+        let taken = |height: u16| {
+            let area = Rect::new(0, 0, width, height);
+            let layout = Layout::new(area, self, &shown, at.view, mark, look);
+            let seen = shown.iter().take(usize::from(HIGH)).filter_map(|row| self.rows.get(*row));
+            let rows = pen::cells(seen.map(|row| layout.lines(row)).sum());
+            layout.top.saturating_add(rows).saturating_add(u16::from(layout.ordered.is_some()))
+        };
+        // The lines of the titles depend on the height.
+        Some(RowNeed::exactly(unspaced(taken(taken(HIGH).min(HIGH)))))
     }
 
     fn page_size(&self, columns: u16) -> (u16, u16) {

@@ -9,7 +9,7 @@ use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::Lines;
 use crate::glyphs::Glyphs;
 use crate::panel::legend::{self, Item};
-use crate::panel::picture::{At, Picture, spaced};
+use crate::panel::picture::{At, Picture, RowNeed, spaced, unspaced};
 use crate::panel::view::{FrameView, Way};
 use crate::text;
 use crate::theme::Look;
@@ -45,6 +45,10 @@ impl Picture for String {
         view.scroll = way.along(view.scroll, self.lines().count().saturating_sub(1));
     }
 
+    fn row_need(&self, _: At<'_>, width: u16, _: &Look) -> Option<RowNeed> {
+        Some(RowNeed::exactly(unspaced(self.page_size(width).1.saturating_sub(1))))
+    }
+
     fn page_size(&self, columns: u16) -> (u16, u16) {
         let rows = self.lines().map(|line| text::rows(line, columns).max(1));
         (columns, rows.fold(1, u16::saturating_add))
@@ -58,9 +62,9 @@ pub(crate) fn draw(area: Rect, canvas: &mut Canvas, styled: &StyledText, look: &
     }
     let items = items(styled, look);
     let legend = if area.height >= 5 { legend::rows(&items, area.width, 2) } else { 0 };
-    let note = text::sentence(&styled.note, area.width);
+    let spare = area.height.saturating_sub(legend + 3);
+    let note = text::first_lines(&styled.note, area.width, spare, look.glyphs.ellipsis);
     let note_rows = pen::cells(note.len());
-    let note_rows = note_rows.min(area.height.saturating_sub(legend + 3));
     // A row between the text and what is said of it.
     let gap = u16::from(area.height > legend + note_rows + 3 && legend + note_rows > 0);
     let height = area.height - legend - note_rows - gap;
@@ -91,7 +95,7 @@ pub(crate) fn draw(area: Rect, canvas: &mut Canvas, styled: &StyledText, look: &
     legend::draw(below, canvas, &items, look);
     y += legend;
     let mut pen = Pen::new(area, canvas, &look.glyphs);
-    for line in note.iter().take(usize::from(note_rows)) {
+    for line in &note {
         pen.text(area.x, y, line, look.theme.text);
         y += 1;
     }

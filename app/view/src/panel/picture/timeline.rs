@@ -14,7 +14,7 @@ use crate::glyphs::Glyphs;
 use crate::panel::legend::{self, Item};
 use crate::panel::picture::timeline::bars::{classes, draw_spans};
 use crate::panel::picture::timeline::total::{draw_peak, draw_total};
-use crate::panel::picture::{At, Picture, page_rows};
+use crate::panel::picture::{At, Picture, RowNeed, page_rows};
 use crate::panel::plane::tick_below;
 use crate::panel::view::{FrameView, Inspect, Tint, Way};
 use crate::quantity::{quantity, unit};
@@ -112,7 +112,9 @@ fn draw_axis(parts: &Parts, canvas: &mut Canvas, timeline: &Timeline, axis: &Axi
     let mut pen = Pen::new(area, canvas, glyphs);
     pen.run(area.x, area.y, area.width, glyphs.horizontal, theme.border);
     let unit = unit(&timeline.unit);
-    let name = pen::cut(&timeline.unit, area.width / 2, glyphs.ellipsis);
+    // Its ticks have the unit.
+    let name = if timeline.unit == "seconds" { "time" } else { &timeline.unit };
+    let name = pen::cut(name, area.width / 2, glyphs.ellipsis);
     pen.ending(area.right(), area.y + 1, &name, theme.dim);
     let end = area.right().saturating_sub(pen::width(&name) + 1);
     let mut free = area.x;
@@ -279,6 +281,15 @@ impl Picture for Timeline {
         let marked = view.mark.and_then(|mark| self.spans.get(mark.column));
         let about = marked.map(|span| f64::midpoint(span.start, span.end));
         view.stretch = view.stretch.inspect(self, about, inspect);
+    }
+
+    fn row_need(&self, at: At<'_>, width: u16, look: &Look) -> Option<RowNeed> {
+        if self.total.is_some() {
+            return None;
+        }
+        // The axis, the names of marked places, and the classes.
+        let legend = legend::rows(&classes(self, at.view.tint, look), width, 2);
+        Some(RowNeed::listed(self.lanes.len(), 2 + u16::from(!self.marks.is_empty()) + legend))
     }
 
     fn page_size(&self, columns: u16) -> (u16, u16) {

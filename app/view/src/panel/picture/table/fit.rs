@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
+use mlsys_lab::frame::Table;
 use mlsys_lab::value::{Value, number, significant};
 
 use crate::canvas as pen;
 use crate::quantity::Prefix;
 pub(super) use crate::text::GAP;
-use crate::text::{squeeze, total};
+use crate::text::{self, squeeze, total};
 
 /// Digits of a number that are kept while words can still be cut.
 const KEPT: usize = 3;
@@ -18,6 +19,8 @@ const WORD: u16 = 12;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wish {
     pub natural: u16,
+    /// The width of its longest cell.
+    pub cells: u16,
     /// The width that numbers of three digits need; nothing for a column of words.
     pub short: Option<u16>,
     /// The longest part of its words that is not broken.
@@ -33,11 +36,12 @@ impl Wish {
     }
 }
 
-/// Takes from words down to the length of most words, then from numbers what they can spare, the widest first, until all
-/// columns fit side by side; none where that is not enough.
+/// Breaks titles, then takes from words down to the length of most words, then from numbers what they can spare, the widest
+/// first, until all columns fit side by side; none where that is not enough.
 pub(super) fn fit(wishes: &[Wish], room: u16) -> Option<Vec<u16>> {
+    let cells = |wish: &Wish| wish.cells.max(wish.title).min(wish.natural);
     let words_only = |wish: &Wish| if wish.short.is_some() { wish.natural } else { wish.compact() };
-    squeezed(wishes, room, &[&words_only, &Wish::compact])
+    squeezed(wishes, room, &[&cells, &words_only, &Wish::compact])
 }
 
 /// As [`fit`], with words broken wherever they can be.
@@ -96,11 +100,24 @@ pub(super) fn short_width(value: &Value) -> u16 {
     shorter.map_or(full, |shorter| shorter.min(full))
 }
 
+/// How the large numbers of a column are written: `1.57e13`, or with the prefix that another one of them needs, `15.7T`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NumberStyle {
+    Plain,
+    Prefixed,
+}
+
+/// Whether a cell has a number that is wider than its column.
+pub(super) fn is_long(value: &Value, width: u16) -> bool {
+    value.as_f64().is_some() && pen::width(&value.to_string()) > width
+}
+
 /// A number with as many digits as there is room for, in the end with none.
-pub(super) fn text(value: &Value, width: u16, ellipsis: &str) -> String {
+pub(super) fn text(value: &Value, width: u16, style: NumberStyle, ellipsis: &str) -> String {
     let full = value.to_string();
+    let has_power = style == NumberStyle::Prefixed && full.contains('e');
     match value.as_f64() {
-        Some(x) if pen::width(&full) > width => {
+        Some(x) if has_power || is_long(value, width) => {
             let mut shorter = (1..=6).rev().map(|digits| rounded(x, digits));
             let found = shorter.find(|text| pen::width(text) <= width);
             found.unwrap_or_else(|| ellipsis.to_owned())
@@ -122,6 +139,43 @@ fn rounded(x: f64, digits: usize) -> String {
         }
         Some(_) | None => number(rounded),
     }
+}
+
+/// The lines that a row takes: its words go over several rather than being cut.
+pub(super) fn lines(row: &[Value], widths: &[(usize, u16)]) -> usize {
+    let cells = widths.iter().filter_map(|(column, width)| Some((row.get(*column)?, *width)));
+    let words = cells.filter(|(value, _)| value.as_f64().is_none());
+    let lines = words.map(|(value, width)| text::wrap(&value.to_string(), width).len());
+    lines.max().unwrap_or(1).max(1)
+}
+
+/// The lines that titles may take of a table's height.
+pub(super) fn most_heads(height: u16) -> u16 {
+    (height / 3).max(1)
+}
+
+pub(super) fn wishes(table: &Table, titles: &[String], shown: &[usize], height: u16) -> Vec<Wish> {
+    let seen = shown.iter().take(usize::from(height));
+    let seen: Vec<&Vec<Value>> = seen.filter_map(|index| table.rows.get(*index)).collect();
+    let wish = |(column, title): (usize, &String)| {
+        let cells = || seen.iter().filter_map(|row| row.get(column));
+        let widest = cells().map(|value| pen::width(&value.to_string())).max();
+        let short = cells().map(short_width).max();
+        let has_numbers = cells().any(|value| value.as_f64().is_some());
+        let words = cells().filter(|value| value.as_f64().is_none());
+        let unbroken = words.map(|value| text::unbroken(&value.to_string())).max();
+        let whole = pen::width(title);
+        let in_rows = |width: &u16| text::rows(title, *width) <= most_heads(height);
+        Wish {
+            natural: widest.unwrap_or(0).max(whole),
+            cells: widest.unwrap_or(0),
+            short: short.filter(|_| has_numbers),
+            unbroken: unbroken.unwrap_or(0),
+            // No part of a title is cut for the sake of what is below it.
+            title: (text::unbroken(title)..whole).find(in_rows).unwrap_or(whole),
+        }
+    };
+    titles.iter().enumerate().map(wish).collect()
 }
 
 #[cfg(test)]
@@ -147,7 +201,21 @@ mod tests {
             (Value::Int(1218), 1, "~"),
             (Value::Int(-70_000_000_000), 5, "-70G"),
         ] {
-            assert_eq!(text(&value, width, "~"), expected, "{value} in {width}");
+            assert_eq!(
+                text(&value, width, NumberStyle::Plain, "~"),
+                expected,
+                "{value} in {width}"
+            );
+        }
+    }
+
+    #[test]
+    fn large_numbers_of_a_column_are_written_alike() {
+        for (x, plain, prefixed) in
+            [(1.57e13, "1.57e13", "15.7T"), (16.5, "16.5", "16.5"), (2e-7, "2e-7", "2e-7")]
+        {
+            assert_eq!(text(&Value::Float(x), 7, NumberStyle::Plain, "~"), plain);
+            assert_eq!(text(&Value::Float(x), 7, NumberStyle::Prefixed, "~"), prefixed);
         }
     }
 
@@ -156,7 +224,7 @@ mod tests {
         for exponent in -30..17 {
             for mantissa in [1.0, 1.5, 9.994, 9.996, -3.218_281] {
                 let x = mantissa * 10_f64.powi(exponent);
-                let text = text(&Value::Float(x), 9, "~");
+                let text = text(&Value::Float(x), 9, NumberStyle::Plain, "~");
                 let scaled = ["k", "M", "G", "T", "P"].iter().zip([1e3, 1e6, 1e9, 1e12, 1e15]);
                 let mut found = scaled.filter_map(|(letter, factor)| {
                     let digits = text.strip_suffix(letter)?;
@@ -169,10 +237,10 @@ mod tests {
     }
 
     fn words(natural: u16) -> Wish {
-        Wish { natural, short: None, unbroken: natural.min(6), title: 1 }
+        Wish { natural, cells: natural, short: None, unbroken: natural.min(6), title: 1 }
     }
 
-    const DIGITS: Wish = Wish { natural: 11, short: Some(8), unbroken: 11, title: 1 };
+    const DIGITS: Wish = Wish { natural: 11, cells: 11, short: Some(8), unbroken: 11, title: 1 };
 
     #[test]
     fn a_table_too_wide_shows_as_many_columns_as_fit() {
