@@ -189,7 +189,7 @@ impl Picture for Vec<Pane> {
         (self.len(), 1)
     }
 
-    /// So many that all are seen; they fill what they get.
+    /// Enough rows for all pictures to be seen; they fill what they get.
     fn row_need(&self, _: At<'_>, width: u16, _: &Look) -> Option<RowNeed> {
         /// Rows of a large screen.
         const HIGH: u16 = 60;
