@@ -14,7 +14,6 @@ use mlsys_run::settings;
 use mlsys_view::theme::Look;
 use ratatui::prelude::*;
 use ratatui::widgets::{Block, Clear};
-use unicode_width::UnicodeWidthStr;
 
 use crate::lines::put;
 use crate::list;
