@@ -1,4 +1,7 @@
-"""The networks of `mlsys bench train` and `generate` in PyTorch, eager. `pip install torch`, then `python pytorch.py [THREADS]`."""
+"""The networks of `mlsys bench train` and `generate` in PyTorch, eager: `pip install torch`, then `python pytorch.py [THREADS] [NAME...]`.
+
+`python compare.py PROGRAM` runs it and mlsys in turn.
+"""
 
 import sys
 import time
@@ -64,7 +67,7 @@ def cnn():
     return nn.Sequential(nn.Unflatten(1, (1, 28, 28)), *convolutions, nn.Flatten(), nn.Linear(784, 10))
 
 
-def measure(name, net, batch, steps):
+def measure(net, batch, steps):
     adam, times, processor = torch.optim.Adam(net.parameters(), lr=0.003), [], time.process_time()
     for _ in range(steps):
         start = time.perf_counter()
@@ -75,14 +78,11 @@ def measure(name, net, batch, steps):
         adam.step()
         loss.item()
         times.append(1e3 * (time.perf_counter() - start))
-    processor = 1e3 * (time.process_time() - processor) / steps
-    times = sorted(times[steps // 5:])
-    print(f"{name}: least {times[0]:.2f}, median {times[len(times) // 2]:.2f}, of processors {processor:.2f}")
+    return "ms a step", times[steps // 5:], 1e3 * (time.process_time() - processor) / steps
 
 
-torch.manual_seed(1)
-torch.set_num_threads(int(sys.argv[1]) if len(sys.argv) > 1 else torch.get_num_threads())
-points, images, digits = torch.rand(128, 2), torch.rand(2000, 784), torch.randint(0, 10, (2000,))
+def of_points():
+    return points, digits[:128] % 2
 
 
 def of_images():
@@ -90,18 +90,9 @@ def of_images():
     return images[chosen], digits[chosen]
 
 
-measure("2-32-32-2, batch 128", mlp(2, 32, 32, 2), lambda: (points, digits[:128] % 2), 2000)
-measure("784-512-512-10", mlp(784, 512, 512, 10), of_images, 300)
-measure("cnn", cnn(), of_images, 300)
-
-
 def of_text(batch, time):
     tokens = lambda: torch.randint(0, VOCAB, (batch, time))
     return lambda: (tokens(), tokens().flatten())
-
-
-measure("llama", Llama(64, 176, 2, 64), of_text(16, 64), 150)
-measure("llama-256", Llama(256, 688, 4, 256), of_text(8, 256), 10)
 
 
 @torch.inference_mode()
@@ -121,9 +112,23 @@ def generate(batch, prompt=16, generated=240, rounds=8):
             tokens.tolist()
             times += [1e6 * (time.perf_counter() - start)] * (step > 0)
         processors.append(1e6 * (time.process_time() - processor) / (generated - 1))
+    return "us a token", times, min(processors)
+
+
+SIDES = {
+    "spiral": lambda: measure(mlp(2, 32, 32, 2), of_points, 2000),
+    "wide": lambda: measure(mlp(784, 512, 512, 10), of_images, 300),
+    "cnn": lambda: measure(cnn(), of_images, 300),
+    "llama": lambda: measure(Llama(64, 176, 2, 64), of_text(16, 64), 150),
+    "llama-256": lambda: measure(Llama(256, 688, 4, 256), of_text(8, 256), 10),
+    "generate-1": lambda: generate(1),
+    "generate-8": lambda: generate(8),
+}
+
+torch.manual_seed(1)
+torch.set_num_threads(int(sys.argv[1]) if len(sys.argv) > 1 else torch.get_num_threads())
+points, images, digits = torch.rand(128, 2), torch.rand(2000, 784), torch.randint(0, 10, (2000,))
+for name in sys.argv[2:] or SIDES:
+    unit, times, processor = SIDES[name]()
     times.sort()
-    print(f"batch {batch}, us a token: least {times[0]:.0f}, median {times[len(times) // 2]:.0f}, of processors {min(processors):.0f}")
-
-
-generate(1)
-generate(8)
+    print(f"{name}: {unit}, least {times[0]:.2f}, median {times[len(times) // 2]:.2f}, of processors {processor:.2f}")

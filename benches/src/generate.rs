@@ -69,9 +69,9 @@ pub fn run(
             let seconds = 1e-6 * steps.iter().sum::<f64>();
             (batch * steps.len()) as f64 / seconds
         });
-        let rates = Sample::new(format!("batch {batch}: {name}"), "tokens/s", rates.collect());
-        let steps = rounds.concat();
-        samples.push(Sample::new(format!("batch {batch}: {name}"), "us a step", steps));
+        let side = format!("batch {batch}: {name}");
+        let rates = Sample::new(format!("{side}, tokens"), "tokens/s", rates.collect());
+        samples.push(Sample::new(side, "us a step", rounds.concat()));
         samples.push(rates);
     }
     Ok(samples)
