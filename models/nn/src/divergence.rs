@@ -1,7 +1,11 @@
 //! When a loss means that a run has diverged.
 
-/// Losses in a row above the ceiling that are a divergence: fewer are a spike, from which a run may recover.
-const PATIENCE: u32 = 10;
+/// Losses in a row above the ceiling that are a divergence, at least: fewer are a spike, from which a run may recover.
+const PATIENCE: u64 = 10;
+
+/// In a long run one for each of so many losses: a network with nothing left to learn has spikes of dozens of steps under
+/// Adam, whose second moments have decayed.
+const LOSSES_A_SPIKE: u64 = 100;
 
 #[derive(Clone, Copy)]
 pub struct DivergenceCheck {
@@ -9,13 +13,14 @@ pub struct DivergenceCheck {
     guessing: f64,
     /// Known after the first loss.
     ceiling: Option<f64>,
+    seen: u64,
     /// The last losses that were above the ceiling.
-    above: u32,
+    above: u64,
 }
 
 impl DivergenceCheck {
     pub fn new(guessing: f64) -> Self {
-        Self { guessing, ceiling: None, above: 0 }
+        Self { guessing, ceiling: None, seen: 0, above: 0 }
     }
 
     /// Nothing seen yet, and the first loss is no yardstick: where updates begin within the first step, what that step
@@ -34,11 +39,12 @@ impl DivergenceCheck {
     pub fn judge(&mut self, loss: f64) -> Option<&'static str> {
         // A lucky first batch must not make an ordinary loss look divergent: at least the cost of guessing counts.
         let ceiling = *self.ceiling.get_or_insert(10.0 * loss.max(self.guessing));
+        self.seen += 1;
         self.above = if loss > ceiling { self.above + 1 } else { 0 };
         if !loss.is_finite() {
             Some("the loss is no longer a finite number")
-        } else if self.above >= PATIENCE {
-            Some("the loss was more than ten times the first one for ten steps")
+        } else if self.above >= PATIENCE.max(self.seen / LOSSES_A_SPIKE) {
+            Some("the loss stayed above ten times the first one")
         } else {
             None
         }
@@ -88,6 +94,9 @@ mod tests {
     fn spikes_are_no_divergence() {
         let spikes = [(1.0, 1), (1e6, 9), (0.1, 1)].repeat(5);
         assert_eq!(end(DivergenceCheck::new(1.0), &spikes), None);
+        let late = [(0.7, 100_000), (50.0, 1000)];
+        assert_eq!(end(DivergenceCheck::new(0.7), &late), None);
+        assert_eq!(end(DivergenceCheck::new(0.7), &[late[0], (50.0, 1100)]), Some(101_009));
         let mut turned = DivergenceCheck::new(0.7);
         assert_eq!(turned.judge(0.7), None);
         turned.begin_anew();
