@@ -16,6 +16,9 @@ const BETA_1: f32 = 0.9;
 const BETA_2: f32 = 0.999;
 const EPSILON: f32 = 1e-8;
 
+/// Weights that another core is given no fewer of.
+const LEAST_EACH: usize = 1 << 16;
+
 /// Adam with its state, in the implementation that is fastest on a device.
 pub enum Adam {
     OnePass(HashMap<ParamId, Moments>),
@@ -102,7 +105,7 @@ impl Moments {
         let factor = root / (1.0 - BETA_1.powi(self.time));
         let moments = [&mut *self.first, &mut *self.second];
         let epsilon = EPSILON * root;
-        AutoArch::new().dispatch(Update { weights, gradient, moments, factor, epsilon, rate });
+        Update { weights, gradient, moments, factor, epsilon, rate }.divided();
     }
 
     /// Both moments of `weights` weights, a row each.
@@ -124,6 +127,28 @@ struct Update<'a> {
     factor: f32,
     epsilon: f32,
     rate: f32,
+}
+
+impl Update<'_> {
+    /// Among the cores of the pool that the step runs in, if it runs in one.
+    fn divided(self) {
+        if self.weights.len() < 2 * LEAST_EACH || rayon::current_thread_index().is_none() {
+            return AutoArch::new().dispatch(self);
+        }
+        let Self { weights, gradient, moments: [first, second], factor, epsilon, rate } = self;
+        let middle = weights.len() / 2;
+        let (weights, other_weights) = weights.split_at_mut(middle);
+        let (gradient, other_gradient) = gradient.split_at(middle);
+        let (first, other_first) = first.split_at_mut(middle);
+        let (second, other_second) = second.split_at_mut(middle);
+        let part = |weights, gradient, moments| {
+            Update { weights, gradient, moments, factor, epsilon, rate }.divided();
+        };
+        rayon::join(
+            || part(weights, gradient, [first, second]),
+            || part(other_weights, other_gradient, [other_first, other_second]),
+        );
+    }
 }
 
 /// Compiled for every kind of processor, in vectors as wide as it has them.
@@ -198,6 +223,19 @@ mod tests {
         };
         let found = difference(2000, once);
         assert!(found <= 1e-6, "{found:e}");
+    }
+
+    #[test]
+    fn cores_divide_it_bit_for_bit() {
+        let count = 5 * LEAST_EACH + 7;
+        let gradient: Vec<f32> = (0..count).map(|i| (i * 7919 % 101) as f32 - 50.0).collect();
+        let update = || {
+            let (mut moments, mut weights) = (Moments::default(), vec![1.0; count]);
+            (0..3).for_each(|_| moments.update(&mut weights, &gradient, 0.01));
+            (weights, moments.second)
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        assert_eq!(pool.install(update), update());
     }
 
     #[test]
