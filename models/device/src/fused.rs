@@ -10,6 +10,7 @@
 
 mod attention;
 mod convolution;
+mod linear;
 mod loss;
 mod rows;
 mod vector;
@@ -62,6 +63,23 @@ pub fn convolution(
     let inputs =
         [x.clone().into_dispatch(), weight.clone().into_dispatch(), bias.clone().into_dispatch()];
     apply(convolution, inputs, Shape::new([batch, outputs, height, width]))
+}
+
+/// x W + b for batches of few rows, `[batch, inputs]` to `[batch, outputs]`; only gradients differ from burn's own.
+pub fn linear(x: &Tensor<2>, weight: &Tensor<2>, bias: &Tensor<1>) -> Option<Tensor<2>> {
+    let [_, outputs] = weight.dims();
+    if !linear::is_worth_it(x.dims(), outputs) || !is_on() {
+        return None;
+    }
+    let inputs =
+        [x.clone().into_dispatch(), weight.clone().into_dispatch(), bias.clone().into_dispatch()];
+    if let Some(inputs) = primitives::<Autodiff<Flex>, 3>(&inputs) {
+        let result = linear::recorded::<NoCheckpointing>(inputs);
+        return Some(Tensor::from_primitive::<Autodiff<Flex>>(result));
+    }
+    let inputs = primitives::<Autodiff<Flex, BalancedCheckpointing>, 3>(&inputs)?;
+    let result = linear::recorded::<BalancedCheckpointing>(inputs);
+    Some(Tensor::from_primitive::<Autodiff<Flex, BalancedCheckpointing>>(result))
 }
 
 /// Mean cross-entropy `[1]` of logits `[rows, classes]` and the right classes `[rows]`.

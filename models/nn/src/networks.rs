@@ -178,10 +178,17 @@ impl Mlp {
             if index > 0 {
                 x = activation.apply(x); // the same shape
             }
-            x = layer.forward(x); // [batch, neurons of the layer]
+            x = linear(layer, x); // [batch, neurons of the layer]
         }
         x // [batch, outputs]
     }
+}
+
+/// x W + b, `[batch, inputs]` to `[batch, outputs]`.
+fn linear(layer: &Linear, x: Tensor<2>) -> Tensor<2> {
+    let bias = layer.bias.as_ref();
+    bias.and_then(|bias| fused::linear(&x, &layer.weight.val(), &bias.val()))
+        .unwrap_or_else(|| layer.forward(x))
 }
 
 // Initial weights, drawn on the host, so that two devices start from the same bits.

@@ -7,10 +7,10 @@ use macerator::{Scalar, Simd, Vector};
 use std::array;
 
 /// Partial sums: the numbers of the widest vector.
-const LANES: usize = 16;
+pub(super) const LANES: usize = 16;
 
 /// Rows of a product that are computed together: as many sums as hide the latency of a multiply-add.
-const ROWS: usize = 8;
+pub(super) const ROWS: usize = 8;
 
 /// eˣ to the last digit or two, for x in -87 to 88; beyond, that of the nearer end.
 ///
@@ -123,7 +123,7 @@ pub(super) fn add_product<S: Simd>(
 
 /// The part of a product that is [`ROWS`] high and C vectors wide, from column `at` on; of the last vector, `columns`.
 #[inline(always)]
-fn tile<S: Simd, const C: usize>(
+pub(super) fn tile<S: Simd, const C: usize>(
     (c, c_row): (&mut [f32], usize),
     a: &[[f32; ROWS]],
     (b, b_row): (&[f32], usize),

@@ -3,7 +3,9 @@
 use crate::flat_params::gradient_rows;
 use crate::networks::transformer::tests::{difference, tokens, transformer, values};
 use crate::networks::transformer::{Positions, Transformer, TransformerConfig, Variant};
-use crate::networks::{RMS_EPSILON, cross_entropy, gradient};
+use crate::networks::{
+    Activation, Initialization, Initializer, Mlp, MlpConfig, RMS_EPSILON, cross_entropy, gradient,
+};
 use burn::module::Module;
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Distribution, Tensor, TensorData};
@@ -52,6 +54,29 @@ fn a_decoder_in_one_pass_equals_the_composed_one() {
                 found < 1e-5 || burns.iter().all(|x| x.abs() < 1e-6),
                 "{config:?} {at}: {found:e}"
             );
+        }
+    }
+}
+
+/// Rows and neurons that fill no vector, with and without recomputing; one layer is too small for an operation of its own.
+#[test]
+fn a_layer_on_few_rows_has_the_composed_gradients() {
+    let plain = Device::flex();
+    let sizes = MlpConfig { inputs: 37, hidden: vec![901, 903], outputs: 3 };
+    for device in [plain.clone().autodiff(), plain.autodiff().gradient_checkpointing()] {
+        let mlp = sizes.init(&mut Initializer::new(Initialization::He, 4, &device));
+        let x = Tensor::<2>::random([9, 37], Distribution::Normal(0.0, 1.0), &device);
+        let labels = Tensor::from_data([0, 1, 2, 0, 1, 2, 2, 1, 0], &device);
+        let loss =
+            |mlp: &Mlp| cross_entropy(mlp.forward(x.clone(), Activation::Relu), labels.clone());
+        let second = &mlp.layers[1];
+        let bias = second.bias.as_ref().unwrap().val();
+        let x = Tensor::<2>::ones([9, 901], &device);
+        assert!(fused::linear(&x, &second.weight.val(), &bias).is_some());
+        let (fused, burns) = (gradient(&mlp, loss), composed(|| gradient(&mlp, loss)));
+        for (at, (fused, burns)) in fused.iter().zip(&burns).enumerate() {
+            let found = difference(fused, burns);
+            assert!(found < 1e-5, "{at}: {found:e}");
         }
     }
 }
