@@ -22,6 +22,7 @@ use mlsys_lab::frame::kernel::Recipe;
 use mlsys_lab::params::Origin;
 use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::{DeviceId, Frame, Lab, LabError, Params, Run, Value, picture};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::thread;
@@ -57,12 +58,14 @@ struct Job {
     arguments: Vec<Argument>,
     /// All of these, for pictures that can be stepped through.
     recipe: Recipe,
-    /// The buffer to be filled and what should be in it; nothing for a custom kernel outside a network.
-    expected: Option<(String, Vec<f64>)>,
+    /// The buffer to be filled; nothing for a custom kernel outside a network.
+    output: Option<String>,
+    /// What should be in it, computed once the kernel has ended: for one that is too large to, it takes as long.
+    wanted: OnceCell<Vec<f64>>,
     example: Option<&'static Example>,
     /// The forward pass that it is a part of.
     plugged: Option<PluggedKernel>,
-    elements: usize,
+    sizes: Sizes,
 }
 
 impl Lab for KernelLab {
@@ -93,8 +96,8 @@ impl Lab for KernelLab {
         if let Some(claim) = &claim {
             proof::report(run, claim);
         }
-        let classes = match (&job.plugged, &job.expected) {
-            (Some(plugged), Some((output, _))) => {
+        let classes = match (&job.plugged, &job.output) {
+            (Some(plugged), Some(output)) => {
                 let classes = plugged.classes(&machine, output);
                 let failed = |error: crate::NetworkError| LabError::Failed {
                     device: run.device,
@@ -225,29 +228,30 @@ impl Job {
             message: refused.to_string(),
         })?;
         let described = |held| arguments::given(&kernel, params, sizes.elements, held);
-        let (given, wanted) = match (&plugged, example) {
+        let (given, output) = match (&plugged, example) {
             (Some(plugged), _) => {
                 let BufferRoles { buffers, output } = plugged.roles(&kernel)?;
-                (described(&buffers)?, Some((output, plugged.wanted())))
+                (described(&buffers)?, Some(output))
             }
             (None, Some(example)) => {
-                let wanted = example.reference(sizes, &launch);
-                (example.given(sizes, &launch), Some((example.output().to_owned(), wanted)))
+                (example.given(sizes, &launch), Some(example.output().to_owned()))
             }
             (None, None) => (described(&BTreeMap::new())?, None),
         };
+        arguments::check_elements(&given, example)?;
         let arguments = recipe::arguments(&kernel, &given);
         Ok(Self {
-            recipe: recipe::recipe(&source, &launch, given),
+            recipe: recipe::recipe(&source, &kernel, &launch, given),
             source,
             file,
             kernel,
             launch,
             arguments,
-            expected: wanted,
+            output,
+            wanted: OnceCell::new(),
             example,
             plugged,
-            elements: sizes.elements,
+            sizes,
         })
     }
 
@@ -282,7 +286,12 @@ impl Job {
 
     /// Outputs that are not as they should be, ascending.
     fn mismatches(&self, machine: &Machine) -> Vec<usize> {
-        let Some((name, wanted)) = &self.expected else { return Vec::new() };
+        let Some(name) = &self.output else { return Vec::new() };
+        let wanted = self.wanted.get_or_init(|| match (&self.plugged, self.example) {
+            (Some(plugged), _) => plugged.wanted(),
+            (None, Some(example)) => example.reference(self.sizes, &self.launch),
+            (None, None) => Vec::new(),
+        });
         // A long float sum in one thread is as far from the reference as another device may be; integers are exact.
         let real = machine.buffers().any(|(buffer, of, _)| buffer == name && of.is_real());
         let tolerance = if real { crate::device::TOLERANCE } else { 0.0 };
@@ -303,14 +312,15 @@ const SHOWN: usize = 4096;
 
 fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &[String]) {
     let mismatches = job.mismatches(machine);
-    let cells: Vec<CellState> = outputs.iter().flat_map(|name| machine.cells(name)).collect();
-    let count =
-        |holds: fn(&CellState) -> bool| cells.iter().filter(|cell| holds(cell)).count() as i64;
+    let count = |holds: fn(&CellState) -> bool| {
+        let cells = outputs.iter().flat_map(|name| machine.cells(name));
+        cells.filter(holds).count() as i64
+    };
     let unwritten = count(|cell| !cell.written);
     let findings = machine.findings();
     let faults = |fault: Fault| findings.count(fault) as i64;
     // A kernel of one's own may leave a part of a buffer alone: only an example knows what it owes.
-    let owed = if job.expected.is_some() { unwritten } else { 0 };
+    let owed = if job.output.is_some() { unwritten } else { 0 };
     run.scalar("correct", mismatches.is_empty() && findings.is_clean() && owed == 0);
     run.scalar("mismatches", mismatches.len() as i64);
     let listed = mismatches.iter().take(LISTED).map(|index| Value::Int(*index as i64));

@@ -4,6 +4,7 @@
 //! launch, so that a machine that is copied goes on as the original does.
 
 mod alu;
+mod arguments;
 mod atomics;
 mod counters;
 mod execute;
@@ -29,18 +30,19 @@ use crate::types::Scalar;
 use std::mem::take;
 use std::sync::Arc;
 
+pub use crate::machine::arguments::{Argument, Values};
 pub use crate::machine::counters::{Counts, Traffic};
 pub use crate::machine::execute::NanWatch;
 pub use crate::machine::fault::{Fault, Finding, Findings};
 pub use crate::machine::inspect::{BlockState, BlockView, ThreadState};
-pub use crate::machine::launch::{Argument, BoundArgument, Launch, LaunchError, Values};
+pub use crate::machine::launch::{BoundArgument, Launch, LaunchError};
 pub use crate::machine::memory::CellState;
 pub use crate::machine::variables::{Reach, SharedArray, VariableView};
 pub use crate::machine::warp::{Access, AccessKind, WarpState};
 
+pub(crate) use crate::machine::arguments::bits;
 pub(crate) use crate::machine::counters::moved;
 pub(crate) use crate::machine::inspect::{real, value};
-pub(crate) use crate::machine::launch::bits;
 pub(crate) use crate::machine::warp::position;
 
 #[derive(Clone, Debug, PartialEq)]

@@ -3,12 +3,13 @@
 use crate::types::{Scalar, Type};
 use crate::{Argument, CompileError, Kernel, Launch, LaunchError, Machine, NanWatch, Values};
 use mlsys_lab::frame::kernel as frame;
-use mlsys_lab::frame::kernel::{Fill, Recipe};
+use mlsys_lab::frame::kernel::{Fill, Parsed, Recipe};
 use mlsys_lab::random;
 
 /// Limits on elements and threads in flight for stepping through a launch: going back keeps copies in memory.
 const MOST_ELEMENTS: usize = 1 << 22;
 const MOST_THREADS: u64 = 1 << 16;
+const MOST_MEBIBYTES: u64 = 64;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StartError {
@@ -17,9 +18,9 @@ pub enum StartError {
     #[error(transparent)]
     Launch(#[from] LaunchError),
     #[error(
-        "too large to step through: {elements} elements and {threads} threads in flight; at most {MOST_ELEMENTS} and {MOST_THREADS} are held"
+        "too large to step through: {elements} elements, {threads} threads in flight and {mebibytes} MiB of theirs; at most {MOST_ELEMENTS}, {MOST_THREADS} and {MOST_MEBIBYTES} are held"
     )]
-    TooLarge { elements: usize, threads: u64 },
+    TooLarge { elements: usize, threads: u64, mebibytes: u64 },
 }
 
 /// The machine of a recipe, before its first step.
@@ -27,7 +28,10 @@ pub enum StartError {
 /// # Errors
 /// As [`StartError`] says.
 pub fn start(recipe: &Recipe) -> Result<Machine, StartError> {
-    let kernel = Kernel::parse("kernel.cu", &recipe.source)?;
+    let kernel = match recipe.parsed.get::<Kernel>() {
+        Some(kernel) => kernel.clone(),
+        None => Kernel::parse("kernel.cu", &recipe.source)?,
+    };
     let launch = launch(recipe);
     let elements = recipe.arguments.iter().map(|argument| match argument {
         frame::Argument::Buffer { elements, .. } => *elements,
@@ -36,8 +40,9 @@ pub fn start(recipe: &Recipe) -> Result<Machine, StartError> {
     let elements = elements.fold(0, usize::saturating_add);
     let in_flight = launch.blocks().min(launch.concurrent_blocks as u64);
     let in_flight = in_flight.saturating_mul(launch.threads_per_block());
-    if elements > MOST_ELEMENTS || in_flight > MOST_THREADS {
-        return Err(StartError::TooLarge { elements, threads: in_flight });
+    let mebibytes = launch.bytes_in_flight(&kernel.code) >> 20;
+    if elements > MOST_ELEMENTS || in_flight > MOST_THREADS || mebibytes > MOST_MEBIBYTES {
+        return Err(StartError::TooLarge { elements, threads: in_flight, mebibytes });
     }
     let arguments = arguments(&kernel, &recipe.arguments);
     Ok(kernel.launch(launch, &arguments)?)
@@ -55,8 +60,15 @@ fn launch(recipe: &Recipe) -> Launch {
     }
 }
 
-pub(super) fn recipe(source: &str, launch: &Launch, arguments: Vec<frame::Argument>) -> Recipe {
+/// A launch of a kernel that was read from `source`.
+pub(super) fn recipe(
+    source: &str,
+    kernel: &Kernel,
+    launch: &Launch,
+    arguments: Vec<frame::Argument>,
+) -> Recipe {
     Recipe {
+        parsed: Parsed::new(kernel.clone()),
         source: source.to_owned(),
         grid_dim: launch.grid_dim,
         block_dim: launch.block_dim,

@@ -23,6 +23,18 @@ fn buffer(data: &RunData, name: &str) -> Vec<Value> {
     }
 }
 
+#[test]
+fn large_examples_end_with_a_sentence() {
+    // Bounded before buffers are filled; and no reference is computed for a kernel that does not end.
+    for (set, said) in [
+        (["example=transpose-naive", "rows=4096", "columns=4096"], "more than 8388608 elements"),
+        (["example=matmul-naive", "rows=1600", "columns=1600"], "stopped after 5000000"),
+    ] {
+        let error = run("kernel", &settings(&set)).expect_err("too large");
+        assert!(error.to_string().contains(said), "{error}");
+    }
+}
+
 const SCALE: &str = "__global__ void scale(float *out, const int *in, int n, float by) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = in[i] * by;
@@ -126,7 +138,7 @@ fn what_the_arguments_cannot_be_is_told_by_name() {
         (&["arguments.by=1", "arguments.in.fill=uniform(3, 1)"], "such as uniform(-1, 1)"),
         (&["arguments.by=1", "arguments.in.fill=1, 2", "arguments.in.buffer=1"], "has 2 numbers"),
         (&["arguments.by=1", "arguments.in.buffer=0"], "at least 1"),
-        (&["arguments.by=1", "arguments.in.buffer=1e9"], "more than 16777216 elements"),
+        (&["arguments.by=1", "arguments.in.buffer=1e9"], "more than 8388608 elements"),
     ] {
         match custom(SCALE, set) {
             Err(error) => {

@@ -1,13 +1,14 @@
 //! Parsing of arguments and extents that the learner typed.
 
+use crate::examples::Example;
 use crate::types::{Access, Scalar, Type};
 use crate::{Kernel, Values, recipe};
 use mlsys_lab::frame::kernel::{Argument, Fill};
 use mlsys_lab::{LabError, Params, Value};
 use std::collections::BTreeMap;
 
-/// Elements that all buffers of a custom kernel may have together.
-const MOST_ELEMENTS: f64 = (1_u64 << 24) as f64;
+/// Elements that all buffers may have together.
+const MOST_ELEMENTS: usize = 1 << 23;
 
 /// One to three extents; what is not given is 1.
 pub(super) fn extents(params: &Params, name: &str) -> Result<[u32; 3], LabError> {
@@ -31,6 +32,23 @@ pub(super) fn extents(params: &Params, name: &str) -> Result<[u32; 3], LabError>
     Ok(extents)
 }
 
+/// Whether the buffers fit into memory together.
+pub(super) fn check_elements(
+    given: &[Argument],
+    example: Option<&Example>,
+) -> Result<(), LabError> {
+    let elements = given.iter().map(|argument| match argument {
+        Argument::Buffer { elements, .. } => *elements,
+        Argument::Whole(_) | Argument::Real(_) => 0,
+    });
+    if elements.fold(0, usize::saturating_add) <= MOST_ELEMENTS {
+        return Ok(());
+    }
+    let params: &[_] = if example.is_some() { &["rows", "columns"] } else { &["arguments"] };
+    let message = format!("the buffers have more than {MOST_ELEMENTS} elements together");
+    Err(LabError::contradiction(params.iter().copied(), message))
+}
+
 /// The arguments of a custom kernel, in the order in which it takes them.
 ///
 /// A buffer that is not described has `elements` elements counted up from 0, or nothing if the kernel may write there;
@@ -49,7 +67,6 @@ pub(super) fn given(
         _ => empty,
     };
     let seed = params.int("seed")? as u64;
-    let mut total = 0.0;
     let mut arguments = Vec::new();
     for (name, ty) in kernel.params() {
         let mut field = |field: &str| entries.remove(format!("{name}.{field}").as_str());
@@ -98,12 +115,6 @@ pub(super) fn given(
                 if let Some(listed) = listed.filter(|listed| *listed as f64 > count) {
                     return Err(refuse(format!(
                         "arguments.{name}.fill has {listed} numbers, and its buffer {count} elements"
-                    )));
-                }
-                total += count;
-                if total > MOST_ELEMENTS {
-                    return Err(refuse(format!(
-                        "the buffers have more than {MOST_ELEMENTS} elements together"
                     )));
                 }
                 Argument::Buffer { elements: count as usize, fill }
@@ -228,7 +239,7 @@ impl Field<'_> {
                         )));
                     }
                 }
-                if list.len() as f64 > MOST_ELEMENTS {
+                if list.len() > MOST_ELEMENTS {
                     return Err(self.refuse(&format!("has more than {MOST_ELEMENTS} numbers")));
                 }
             }

@@ -37,7 +37,12 @@ impl Job {
         let mut machine = start.clone();
         machine.run(MOST_OF_ONE);
         Some(FaultSite {
-            recipe: recipe::recipe(&self.source, &witness.launch, witness.arguments.clone()),
+            recipe: recipe::recipe(
+                &self.source,
+                &self.kernel,
+                &witness.launch,
+                witness.arguments.clone(),
+            ),
             whole: Whole {
                 order: panels::order(start.clone()),
                 issues: panels::issues(start),
@@ -50,7 +55,7 @@ impl Job {
 
     /// A custom kernel's launches: what is as long as `elements` stays so for every n, everything else is as given.
     fn contract(&self, grid_given: bool) -> Contract {
-        let size = self.elements;
+        let size = self.sizes.elements;
         let like = |count: i64| {
             if count == size as i64 { "n".to_owned() } else { count.to_string() }
         };

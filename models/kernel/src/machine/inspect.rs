@@ -211,15 +211,10 @@ impl Machine {
 
     /// Bytes that a copy of the machine takes, roughly.
     pub(crate) fn bytes(&self) -> usize {
-        let store = |store: &Store| store.bytes.len() + 16 * store.cells.len();
-        let warp = |warp: &Warp| {
-            128 * warp.narrow.len() + 256 * warp.wide.len() + 2 * warp.local.len() + 512
-        };
-        let resident = |resident: &Resident| {
-            store(&resident.shared) + resident.warps.iter().map(warp).sum::<usize>()
-        };
+        let store = |store: &Store| store.bytes.len() + size_of::<Cell>() * store.cells.len();
+        let residents = self.residents.iter().flatten().count() as u64;
         self.buffers.iter().map(|buffer| store(&buffer.store)).sum::<usize>()
-            + self.residents.iter().flatten().map(resident).sum::<usize>()
+            + (residents * self.launch.block_bytes(&self.code)) as usize
             + self.counts.len() * size_of::<Counts>()
     }
 }

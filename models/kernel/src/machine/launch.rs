@@ -3,12 +3,11 @@
 //! Arguments and buffers as bytes, to run the same launch on a device.
 
 use crate::bytecode::{Code, WARP, address};
+use crate::machine::arguments::{Argument, buffer, whole};
 use crate::machine::fault::Findings;
-use crate::machine::inspect::real;
-use crate::machine::memory::{Cell, Store};
+use crate::machine::memory::Cell;
 use crate::machine::scheduler::Scheduler;
 use crate::machine::{Buffer, Counts, Machine, NanWatch};
-use crate::typed_ast::Global;
 use crate::types::{Access, Scalar, Type};
 use mlsys_lab::frame::kernel::Schedule;
 use std::sync::Arc;
@@ -19,6 +18,9 @@ const MOST_THREADS: u64 = 1024;
 const MOST_SHARED: u32 = 227 * 1024;
 
 const MOST_BUFFERS: usize = 200;
+
+/// Bytes that blocks in flight may take together: a launch is held twice for a picture, and a graded answer has 1 GiB.
+const MOST_IN_FLIGHT: u64 = 256 << 20;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
@@ -66,6 +68,20 @@ impl Launch {
         code.static_shared.next_multiple_of(16) + self.dynamic_shared
     }
 
+    /// Bytes that a block takes while it runs, roughly: registers, arrays of its threads, shared memory and its shadow.
+    pub(crate) fn block_bytes(&self, code: &Code) -> u64 {
+        let shared = u64::from(self.shared_bytes(code));
+        let cells = (shared >> code.shared_shift()) * size_of::<Cell>() as u64;
+        let lane = 4 * code.narrow + 8 * code.wide + 2 * code.local;
+        let warp = WARP * lane + 4 * code.slots + 512;
+        shared + cells + self.warps_per_block() as u64 * warp as u64
+    }
+
+    pub(crate) fn bytes_in_flight(&self, code: &Code) -> u64 {
+        let blocks = self.blocks().min(self.concurrent_blocks.max(1) as u64);
+        blocks.saturating_mul(self.block_bytes(code))
+    }
+
     fn check(&self, code: &Code) -> Result<(), LaunchError> {
         let error = |params, message: String| Err(LaunchError { params, message });
         let [x, y, z] = self.grid_dim;
@@ -107,6 +123,17 @@ impl Launch {
                 ),
             );
         }
+        let in_flight = self.bytes_in_flight(code);
+        if in_flight > MOST_IN_FLIGHT {
+            return error(
+                &["concurrent_blocks", "block_dim"],
+                format!(
+                    "registers, arrays and shared memory of the blocks in flight take {} MiB here; at most {}: set concurrent_blocks lower",
+                    in_flight >> 20,
+                    MOST_IN_FLIGHT >> 20
+                ),
+            );
+        }
         Ok(())
     }
 }
@@ -120,95 +147,6 @@ pub struct LaunchError {
     pub message: String,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub enum Values {
-    Float(Vec<f32>),
-    Double(Vec<f64>),
-    Int(Vec<i32>),
-    Unsigned(Vec<u32>),
-    Long(Vec<i64>),
-    UnsignedLong(Vec<u64>),
-    Bool(Vec<bool>),
-    /// Of a type of 8 or 16 bits, the numbers nearest to these.
-    Small(Scalar, Vec<f64>),
-    Poison(usize),
-}
-
-impl Values {
-    /// Their type and their bytes; none of uninitialized ones.
-    fn encoded(&self) -> Option<(Scalar, Vec<u8>)> {
-        macro_rules! numbers {
-            ($of:ident, $list:ident) => {
-                (Scalar::$of, $list.iter().flat_map(|x| x.to_le_bytes()).collect())
-            };
-        }
-        Some(match self {
-            Self::Float(list) => numbers!(Float, list),
-            Self::Double(list) => numbers!(Double, list),
-            Self::Int(list) => numbers!(Int, list),
-            Self::Unsigned(list) => numbers!(Unsigned, list),
-            Self::Long(list) => numbers!(Long, list),
-            Self::UnsignedLong(list) => numbers!(UnsignedLong, list),
-            Self::Bool(list) => (Scalar::Bool, list.iter().map(|x| u8::from(*x)).collect()),
-            Self::Small(of, list) => {
-                let bytes = |x: &f64| {
-                    let bits = if of.is_real() {
-                        u64::from(of.rounded(*x).to_bits())
-                    } else {
-                        *x as i64 as u64
-                    };
-                    of.memory(bits).to_le_bytes().into_iter().take(of.bytes() as usize)
-                };
-                (*of, list.iter().flat_map(bytes).collect())
-            }
-            Self::Poison(_) => return None,
-        })
-    }
-
-    /// Elements of a type that are nearest to some numbers; a bool is whether a number is odd.
-    pub fn new(of: Scalar, numbers: impl Iterator<Item = f64>) -> Self {
-        match of {
-            Scalar::Float => Self::Float(numbers.map(|x| x as f32).collect()),
-            Scalar::Double => Self::Double(numbers.collect()),
-            Scalar::Int => Self::Int(numbers.map(|x| x as i32).collect()),
-            Scalar::Unsigned => Self::Unsigned(numbers.map(|x| x as u32).collect()),
-            Scalar::Long => Self::Long(numbers.map(|x| x as i64).collect()),
-            Scalar::UnsignedLong => Self::UnsignedLong(numbers.map(|x| x as u64).collect()),
-            Scalar::Char
-            | Scalar::UnsignedChar
-            | Scalar::Short
-            | Scalar::UnsignedShort
-            | Scalar::Half
-            | Scalar::Bfloat16 => Self::Small(of, numbers.collect()),
-            Scalar::Bool => Self::Bool(numbers.map(|x| x as u64 % 2 == 1).collect()),
-        }
-    }
-
-    /// The elements as numbers; uninitialized ones are left out.
-    pub(crate) fn numbers(&self) -> Vec<f64> {
-        let Some((of, bytes)) = self.encoded() else { return Vec::new() };
-        let count = bytes.len() / of.bytes() as usize;
-        (0..count).map(|element| real(bits(&bytes, element, of), of)).collect()
-    }
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum Argument {
-    Buffer(Values),
-    Whole(i64),
-    Real(f64),
-}
-
-impl Argument {
-    /// What a variable outside of functions holds at first: its values, then zeros.
-    fn initial(global: &Global) -> Self {
-        let of = global.param.ty.element().unwrap_or(Scalar::Float);
-        let rest = std::iter::repeat(0.0);
-        let all = global.initial.iter().copied().chain(rest).take(global.elements as usize);
-        Self::Buffer(Values::new(of, all))
-    }
-}
-
 impl Machine {
     pub(crate) fn new(
         code: &Arc<Code>,
@@ -218,10 +156,9 @@ impl Machine {
         launch.check(code)?;
         let error = |message: String| LaunchError { params: &["arguments"], message };
         let own = code.params.len() - code.globals.len();
-        let mut arguments = arguments.to_vec();
-        if arguments.len() == own {
-            arguments.extend(code.globals.iter().map(Argument::initial));
-        }
+        let globals = code.globals.iter().filter(|_| arguments.len() == own);
+        let globals: Vec<Argument> = globals.map(Argument::initial).collect();
+        let arguments: Vec<&Argument> = arguments.iter().chain(&globals).collect();
         if arguments.len() != code.params.len() {
             let names: Vec<&str> =
                 code.params[..own].iter().map(|param| param.name.as_str()).collect();
@@ -234,7 +171,7 @@ impl Machine {
             )));
         }
         let (mut params, mut buffers) = (Vec::new(), Vec::new());
-        for (param, argument) in code.params.iter().zip(&arguments) {
+        for (param, argument) in code.params.iter().zip(arguments) {
             let name = &param.name;
             let bits = match (param.ty, argument) {
                 (Type::Pointer { to, .. }, Argument::Buffer(values)) => {
@@ -300,36 +237,6 @@ impl Machine {
     }
 }
 
-/// A buffer of a type with its first contents; none if these are of another type.
-fn buffer(values: &Values, of: Scalar) -> Option<Store> {
-    let store = |bytes| Store::new(bytes, of.bytes().trailing_zeros());
-    if let Values::Poison(count) = values {
-        return Some(store(count * of.bytes() as usize));
-    }
-    let (_, bytes) = values.encoded().filter(|(scalar, _)| *scalar == of)?;
-    let mut store = store(bytes.len());
-    store.bytes = bytes;
-    store.cells.iter_mut().for_each(Cell::fill);
-    Some(store)
-}
-
-fn whole(value: i64, scalar: Scalar) -> Option<u64> {
-    Some(match scalar {
-        Scalar::Bool => u64::from(value != 0),
-        Scalar::Char => u64::from(i32::from(i8::try_from(value).ok()?) as u32),
-        Scalar::UnsignedChar => u64::from(u8::try_from(value).ok()?),
-        Scalar::Short => u64::from(i32::from(i16::try_from(value).ok()?) as u32),
-        Scalar::UnsignedShort => u64::from(u16::try_from(value).ok()?),
-        Scalar::Half | Scalar::Bfloat16 => u64::from(scalar.rounded(value as f64).to_bits()),
-        Scalar::Int => u64::from(i32::try_from(value).ok()? as u32),
-        Scalar::Unsigned => u64::from(u32::try_from(value).ok()?),
-        Scalar::Long => value as u64,
-        Scalar::UnsignedLong => u64::try_from(value).ok()?,
-        Scalar::Float => u64::from((value as f32).to_bits()),
-        Scalar::Double => (value as f64).to_bits(),
-    })
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundArgument<'a> {
     Buffer {
@@ -379,14 +286,4 @@ impl Machine {
             buffer.store.bytes[..length].copy_from_slice(&bytes[..length]);
         }
     }
-}
-
-/// The bits of an element of a buffer's bytes; zero beyond its end.
-pub(crate) fn bits(bytes: &[u8], element: usize, of: Scalar) -> u64 {
-    let size = of.bytes() as usize;
-    let mut all = [0; 8];
-    if let Some(found) = bytes.get(element * size..(element + 1) * size) {
-        all[..size].copy_from_slice(found);
-    }
-    of.register(u64::from_le_bytes(all))
 }

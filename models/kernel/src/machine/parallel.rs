@@ -71,7 +71,8 @@ impl Machine {
         warm_up: u64,
         interrupted: &mut dyn FnMut() -> bool,
     ) -> bool {
-        let copies = MOST_BYTES / self.bytes().max(1);
+        let copy = self.bytes() + self.launch.block_bytes(&self.code) as usize;
+        let copies = MOST_BYTES / copy.max(1);
         let threads = threads.get().min(copies).min(self.launch.blocks() as usize);
         if threads < 2 || !self.is_independent() {
             return false;

@@ -2,6 +2,7 @@
 
 use crate::examples::{Example, Sizes};
 use crate::tests::*;
+use mlsys_lab::frame::kernel::{Parsed, Recipe};
 
 fn reduce() -> Machine {
     let example = Example::find("reduce-interleaved").expect("an example");
@@ -101,7 +102,13 @@ fn a_recipe_makes_the_launch_it_was_made_of() {
     let sizes = Sizes { elements: 128, rows: 1, columns: 1, radius: 0 };
     let launch = machine.launch().clone();
     let given = example.given(sizes, &launch);
-    let mut recipe = recipe::recipe(example.source, &launch, given);
+    let kernel = Kernel::parse("example.cu", example.source).expect("an example reads");
+    let mut recipe = recipe::recipe(example.source, &kernel, &launch, given);
+    // The text is not read again: on the screen a long one would stop the keys.
+    let unread = Recipe { source: "no kernel".to_owned(), ..recipe.clone() };
+    assert!(recipe::start(&unread).expect("it starts").same_state(&machine));
+    // A record has the text alone.
+    recipe.parsed = Parsed::default();
     let again = recipe::start(&recipe).expect("it starts");
     assert!(again.same_state(&machine));
     recipe.concurrent_blocks = usize::MAX;

@@ -219,6 +219,16 @@ fn launches_that_cannot_be_are_refused() {
         let error = kernel.launch(launch, &arguments).expect_err("refused").to_string();
         assert!(error.contains(word), "{error}");
     }
+    // Arrays of a million threads at a time.
+    let text =
+        "__global__ void k(float *o) { float a[4096]; a[threadIdx.x] = 1; o[0] = a[threadIdx.x]; }";
+    let kernel = Kernel::parse("k.cu", text).expect("a kernel");
+    let mut launch = Launch { concurrent_blocks: 1024, ..Launch::line(1024, 1024) };
+    let error = kernel.launch(launch.clone(), &[poison(1)]).expect_err("refused");
+    assert!(error.message.contains("in flight take 32820 MiB"), "{error}");
+    assert_eq!(error.params, ["concurrent_blocks", "block_dim"]);
+    launch.concurrent_blocks = 2;
+    assert!(kernel.launch(launch, &[poison(1)]).is_ok());
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! A kernel that can be stepped through: not its states, but the recipe that they all follow from.
 
+use std::any::Any;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +67,37 @@ pub struct Recipe {
     pub seed: u64,
     /// The arguments, as the kernel takes them.
     pub arguments: Vec<Argument>,
+    /// The text as it was read for the run, so that the screen does not read it.
+    #[serde(skip)]
+    pub parsed: Parsed,
+}
+
+/// What an interpreter made of a recipe's text. It follows from the text, so that any two are equal; a record has none.
+#[derive(Clone, Default)]
+pub struct Parsed(Option<Arc<dyn Any + Send + Sync>>);
+
+impl Parsed {
+    /// Keeps an interpreter's own form of the text.
+    pub fn new(kernel: impl Any + Send + Sync) -> Self {
+        Self(Some(Arc::new(kernel)))
+    }
+
+    /// The form that was kept, if it is of that type.
+    pub fn get<T: Any>(&self) -> Option<&T> {
+        self.0.as_deref()?.downcast_ref()
+    }
+}
+
+impl PartialEq for Parsed {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl fmt::Debug for Parsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Parsed")
+    }
 }
 
 /// The order in which warps and blocks go on. A correct kernel does not depend on it.

@@ -81,6 +81,8 @@ pub(super) fn well_formed(frame: &Frame, place: &str) {
                     .all(|cost| (1..=lines).contains(&cost.line) && cost.lanes <= 32 * cost.issues),
                 "{place}"
             );
+            // The screen starts launches, and must not read their texts.
+            assert!(kernel.recipe.parsed.get::<mlsys_kernel::Kernel>().is_some(), "{place}");
             let mut machine = mlsys_kernel::recipe::start(&kernel.recipe).expect(place);
             machine.run(u64::MAX);
             assert_eq!(machine.clock(), whole.steps, "{place}");
