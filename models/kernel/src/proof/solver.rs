@@ -17,6 +17,9 @@ const MOST_ROWS: usize = 400;
 /// Conjunctions that one question may be split into.
 const MOST_CASES: u32 = 3000;
 
+/// Coefficients of a conjunction that cost as much fuel as splitting a small one.
+const FUEL_CELLS: usize = 4096;
+
 /// Coefficients of the variables in the order of their columns, then the constant.
 type Row = Vec<i64>;
 
@@ -103,12 +106,16 @@ impl Solver<'_> {
         solved.iter().all(|(at, by)| substitute(&mut row, *at, by)).then_some(row)
     }
 
+    fn spend(&self, fuel: usize) {
+        self.fuel.set(self.fuel.get().saturating_sub(fuel as u32));
+    }
+
     fn refute(&mut self, mut system: System, mut open: Vec<Vec<&Formula>>) -> bool {
         if self.cases == 0 || self.fuel.get() == 0 {
             return false;
         }
         self.cases -= 1;
-        self.fuel.set(self.fuel.get() - 1);
+        self.spend(1 + system.cells() / FUEL_CELLS);
         if !system.simplify() || system.clone().refuted() {
             return true;
         }
@@ -118,6 +125,10 @@ impl Solver<'_> {
             again = false;
             for at in (0..open.len()).rev() {
                 open[at].retain(|one| {
+                    if self.fuel.get() == 0 {
+                        return true;
+                    }
+                    self.spend(system.cells() / FUEL_CELLS);
                     let mut with = system.clone();
                     self.assume(&mut with, vec![one])
                         .is_some_and(|_| with.simplify() && !with.refuted())
@@ -179,6 +190,10 @@ fn substitute(row: &mut Row, at: usize, equation: &[i64]) -> bool {
 }
 
 impl System {
+    fn cells(&self) -> usize {
+        (self.solved.len() + self.equal.len() + self.at_least.len()) * (self.columns + 1)
+    }
+
     /// Solves the equations; false if they, or two bounds of one sum, contradict each other.
     fn simplify(&mut self) -> bool {
         while let Some(mut row) = self.equal.pop() {

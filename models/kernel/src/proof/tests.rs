@@ -271,6 +271,19 @@ fn verdicts_agree_with_all_small_launches_of_random_kernels() {
 }
 
 #[test]
+fn a_long_chain_of_branches_is_given_up_soon() {
+    let chain =
+        (0..150).map(|at| format!("if (t == {at}) x += {at}.0f; else ")).collect::<String>();
+    let text = format!(
+        "__global__ void k(const float *a, float *b, int n) {{ int t = threadIdx.x; float x = a[t]; {} b[t] = x; }}",
+        format!("{chain};").repeat(14)
+    );
+    let kernel = Kernel::parse("k.cu", &text).unwrap_or_else(|error| panic!("{error}"));
+    // Its smallest fault is found; without a bound on what each question costs, after 13 seconds.
+    assert!(matches!(kernel.prove(&contract(0)), Verdict::Refuted(_)));
+}
+
+#[test]
 fn what_is_not_followed_is_not_decided() {
     let bodies = [
         ("int j = (int)a[i]; if (i < n) atomicAdd(&b[j % 2 ? j : j], 1.0f);", "is not excluded"),
