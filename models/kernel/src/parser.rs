@@ -162,14 +162,17 @@ impl Parser {
         if self.take(mark) {
             return Ok(());
         }
-        // A forgotten semicolon is missed where the line before ends, not where the next one begins.
-        let place = match (mark, self.at.checked_sub(1).and_then(|at| self.tokens.get(at))) {
-            (";", Some(previous)) if previous.place.line < self.place().line => previous.place,
-            _ => self.place(),
+        // A forgotten semicolon is missed where the line before ends, and the next line reads as if it were there.
+        let forgotten = match (mark, self.at.checked_sub(1).and_then(|at| self.tokens.get(at))) {
+            (";", Some(previous)) if previous.place.line < self.place().line => {
+                Some(previous.place)
+            }
+            _ => None,
         };
         let found = self.token().to_string();
-        self.complain(place, format!("'{mark}' is missing after {after}; here is {found}"), "");
-        Err(Reported)
+        let message = format!("'{mark}' is missing after {after}; here is {found}");
+        self.complain(forgotten.unwrap_or_else(|| self.place()), message, "");
+        if forgotten.is_some() { Ok(()) } else { Err(Reported) }
     }
 
     pub(super) fn complain(

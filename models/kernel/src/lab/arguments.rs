@@ -139,7 +139,7 @@ pub(super) fn given(
             }
             (ty, None) => {
                 return Err(refuse(format!(
-                    "'{name}' has no value: set arguments.{name} to a {ty}"
+                    "'{name}' has no value: set arguments.{name}, of type {ty}"
                 )));
             }
         };

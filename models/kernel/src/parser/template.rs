@@ -49,12 +49,14 @@ pub(super) fn instantiated(
         });
         given = given.or(found);
     }
+    let usual: Vec<_> = params.iter().map(|one| if one.is_type { "float" } else { "32" }).collect();
+    let usual = format!("{name}<{}>", usual.join(", "));
     let mut given = chosen.or(given).unwrap_or_default().into_iter();
     let mut bound: BTreeMap<String, Vec<Lexeme>> = BTreeMap::new();
     for param in params {
         let Some(argument) = given.next().or(param.default) else {
             let name = format!("'{name}' is a template, and nothing says what '{}' is", param.name);
-            let help = "write #pragma kernel NAME<float, 32>, or launch it in the text";
+            let help = format!("write #pragma kernel {usual}, or launch it in the text");
             return Err(Diagnostic::new(tokens[start].place, name, help));
         };
         let argument = substituted(&argument, &bound);

@@ -29,6 +29,10 @@ fn all_mistakes_are_told_at_once_and_in_order() {
         Some("k.cu:2:11: 'j' is not declared"),
         "{refused}"
     );
+    // A line after a forgotten semicolon is read as well.
+    let text = "__global__ void k(float *a) {\n int i = ;\n a[0] = 1\n float x = (2;\n for (i = 0; i < 3, i++) a[i] = 1;\n}\n";
+    let refused = Kernel::parse("k.cu", text).expect_err("refused");
+    assert_eq!(refused.diagnostics.iter().map(|c| c.place.line).collect::<Vec<_>>(), [2, 3, 4, 5]);
 }
 
 #[test]
