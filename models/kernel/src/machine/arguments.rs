@@ -1,7 +1,7 @@
 //! Arguments and what buffers hold at first, as numbers and as bytes.
 
 use crate::machine::inspect::real;
-use crate::machine::memory::{Cell, Store};
+use crate::machine::memory::Store;
 use crate::typed_ast::Global;
 use crate::types::Scalar;
 
@@ -24,7 +24,10 @@ impl Values {
     fn encoded(&self) -> Option<(Scalar, Vec<u8>)> {
         macro_rules! numbers {
             ($of:ident, $list:ident) => {
-                (Scalar::$of, $list.iter().flat_map(|x| x.to_le_bytes()).collect())
+                (
+                    Scalar::$of,
+                    $list.iter().map(|x| x.to_le_bytes()).collect::<Vec<_>>().into_flattened(),
+                )
             };
         }
         Some(match self {
@@ -96,15 +99,12 @@ impl Argument {
 
 /// A buffer of a type with its first contents; none if these are of another type.
 pub(super) fn buffer(values: &Values, of: Scalar) -> Option<Store> {
-    let store = |bytes| Store::new(bytes, of.bytes().trailing_zeros());
+    let shift = of.bytes().trailing_zeros();
     if let Values::Poison(count) = values {
-        return Some(store(count * of.bytes() as usize));
+        return Some(Store::new(count * of.bytes() as usize, shift));
     }
     let (_, bytes) = values.encoded().filter(|(scalar, _)| *scalar == of)?;
-    let mut store = store(bytes.len());
-    store.bytes = bytes;
-    store.cells.iter_mut().for_each(Cell::fill);
-    Some(store)
+    Some(Store::holding(bytes, shift))
 }
 
 pub(super) fn whole(value: i64, scalar: Scalar) -> Option<u64> {

@@ -182,10 +182,6 @@ impl Cell {
         (self.block.saturating_sub(1), self.thread)
     }
 
-    pub(crate) fn fill(&mut self) {
-        self.flags |= INITIAL;
-    }
-
     /// What blocks of two machines did to the same cell, if that is the same in any order of blocks.
     fn join(&mut self, other: Self) -> Joined {
         if other.block == 0 {
@@ -285,11 +281,19 @@ impl Store {
         store
     }
 
+    /// With these bytes in it.
+    pub(crate) fn holding(bytes: Vec<u8>, shift: u32) -> Self {
+        let mut store = Self { bytes, shift, ..Self::default() };
+        store.refill(Cell { flags: INITIAL, ..Cell::default() });
+        store
+    }
+
     pub(crate) fn reset(&mut self) {
         // Little-endian words of poison, whatever the size is divisible by.
-        for (at, byte) in self.bytes.iter_mut().enumerate() {
-            *byte = poison_byte(at);
-        }
+        let poison = POISON.to_le_bytes();
+        let (words, rest) = self.bytes.as_chunks_mut();
+        words.fill(poison);
+        rest.copy_from_slice(&poison[..rest.len()]);
         let cells = self.bytes.len().div_ceil(1 << self.shift);
         self.cells.clear();
         self.cells.resize(cells, Cell::default());
@@ -366,10 +370,6 @@ impl Store {
         let value = scalar.memory(value);
         self.bytes[offset..offset + length].copy_from_slice(&value.to_le_bytes()[..length]);
     }
-}
-
-fn poison_byte(at: usize) -> u8 {
-    POISON.to_le_bytes()[at % 4]
 }
 
 #[inline(always)]
