@@ -121,6 +121,8 @@ fn the_failed_launch_opens_at_the_fault_and_leads_back() {
         bench.keys("L");
         assert_eq!(text(&bench), written);
         assert_eq!(bench.lab().id, "run");
+        press(&mut bench, &[Key::Ctrl('l'), Key::Esc]);
+        assert_eq!((text(&bench), bench.lab().id.as_str()), (written, "run"));
     }
 }
 

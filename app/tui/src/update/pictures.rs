@@ -172,8 +172,10 @@ impl App {
             return true;
         }
         let on_picture = page.side == Side::Picture;
+        // A launch that failed opens at a thread: that is not the learner's choice to undo.
+        let chosen = page.fault.is_none();
         let Some(lab) = page.lab_mut().filter(|_| on_picture) else { return false };
-        if lab.debugger.as_mut().is_some_and(|walk| walk.rest() || walk.follow()) {
+        if lab.debugger.as_mut().is_some_and(|walk| walk.rest() || chosen && walk.follow()) {
             return true;
         }
         let left = lab.chosen_view().is_some_and(|view| {
