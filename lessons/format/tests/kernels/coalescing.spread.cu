@@ -85,3 +85,7 @@ __global__ void scale(float *y, const float *x, int n) {
 __global__ void scale(float *y, const float *x, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] += 0.0f * x[i];
 }
+//= wrong two lanes in turns, one element each: 
+__global__ void scale(float *y, const float *x, int n) {
+    for (int i = blockIdx.x * 2 + threadIdx.x; threadIdx.x < 2 && i < n; i += 2 * gridDim.x) y[i] = 3.0f * x[i];
+}

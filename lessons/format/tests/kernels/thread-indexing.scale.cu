@@ -78,3 +78,10 @@ __global__ void scale(float *y, const float *x, float s, int n) {
 __global__ void scale(float *y, const float *x, float s, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] += 0.0f * s * x[i];
 }
+//= wrong whole warps write what they read back: 
+__global__ void scale(float *y, const float *x, float s, int n) {
+    int first = blockDim.x * blockIdx.x + threadIdx.x;
+    for (int i = first; i < n; i += blockDim.x * gridDim.x) y[i] = x[i];
+    __syncthreads();
+    for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = s * y[i];
+}

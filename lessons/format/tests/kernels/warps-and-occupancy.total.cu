@@ -82,3 +82,11 @@ __global__ void total(const float *in, float *out, int n) {
     for (int i = blockDim.x * blockIdx.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) sum += 0.0f * in[i];
     atomicAdd(out, sum);
 }
+//= wrong the cell read before it is added to: 
+__global__ void total(const float *in, float *out, int n) {
+    int first = blockDim.x * blockIdx.x + threadIdx.x;
+    float sum = 0.0f;
+    for (int i = first; i < n; i += blockDim.x * gridDim.x) sum += in[i];
+    for (int s = 16; s > 0; s /= 2) sum += __shfl_xor_sync(0xffffffff, sum, s);
+    if (threadIdx.x % 32 == 0 && out[0] < 1e30f) atomicAdd(out, sum);
+}
