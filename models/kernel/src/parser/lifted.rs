@@ -164,7 +164,7 @@ impl Writer<'_> {
         let lifted = &self.lifted[number];
         if self.functions > MOST || self.depth >= DEEPEST || self.words > MOST_TOKENS {
             let message = format!(
-                "'{}' becomes more than {MOST} functions, {MOST_TOKENS} words, or {DEEPEST} in each other",
+                "'{}' becomes more than {MOST} functions, {MOST_TOKENS} tokens, or {DEEPEST} in each other",
                 lifted.name
             );
             return self.complain(place, message, "write the functions that are used");

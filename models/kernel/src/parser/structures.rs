@@ -225,7 +225,7 @@ impl Writer<'_> {
     fn structure(&mut self, name: &str, inner: &[Lexeme], place: Place) -> Option<String> {
         if self.depth >= DEEPEST || self.made.len() >= MOST || self.words > MOST_TOKENS {
             let message = format!(
-                "'{name}' becomes more than {MOST} structures, {MOST_TOKENS} words, or {DEEPEST} in each other"
+                "'{name}' becomes more than {MOST} structures, {MOST_TOKENS} tokens, or {DEEPEST} in each other"
             );
             self.complain(place, message, "write the structures that are used");
             return None;
@@ -254,7 +254,7 @@ impl Writer<'_> {
         };
         if !arguments.iter().zip(&template.params).all(is_known) {
             let message = format!(
-                "an argument of '{name}' is no single number, or longer than {} words",
+                "an argument of '{name}' is no single number, or longer than {} tokens",
                 LONGEST[1]
             );
             self.complain(place, message, "name its type with using, or write the number");

@@ -61,7 +61,7 @@ pub(super) fn instantiated(
         };
         let argument = substituted(&argument, &bound);
         if argument.len() > LONGEST {
-            let message = format!("'{}' is bound to more than {LONGEST} words", param.name);
+            let message = format!("'{}' is bound to more than {LONGEST} tokens", param.name);
             return Err(Diagnostic::new(
                 tokens[start].place,
                 message,
