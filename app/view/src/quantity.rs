@@ -51,7 +51,7 @@ impl Prefix {
         let small = [(1e-9, 'n'), (1e-6, 'u'), (1e-3, 'm'), (1.0, ' ')];
         let large = [(1.0, ' '), (1e3, 'k'), (1e6, 'M'), (1e9, 'G'), (1e12, 'T'), (1e15, 'P')];
         let steps: &[(f64, char)] = match unit {
-            Some("seconds") => &small,
+            Some("seconds" | "joules") => &small,
             Some("bytes" | "B" | "flops") => &large,
             Some(unit) if unit.ends_with("/s") => &large,
             Some(_) | None => return NONE,
@@ -73,6 +73,7 @@ impl Prefix {
         let unit = match unit {
             None => return String::new(),
             Some("seconds") => "s",
+            Some("joules") => "J",
             Some("bytes") => "B",
             Some("bytes/s") => "B/s",
             Some("flops") => "flop",
@@ -98,6 +99,7 @@ mod tests {
             (0.0125, Some("seconds"), "12.5 ms"),
             (0.000_001_5, Some("seconds"), "1.5 µs"),
             (90.0, Some("seconds"), "90 s"),
+            (3.078e-6, Some("joules"), "3.078 µJ"),
             (0.0, Some("seconds"), "0 s"),
             (4872.0, Some("bytes"), "4.872 kB"),
             (53248.0, Some("B"), "53.25 kB"),

@@ -43,7 +43,7 @@ fn energy(shown: PanelData<'_>) -> Frame {
     };
     let all = vec![
         bar("arithmetic", count.arithmetic_joules),
-        bar("trips to memory", count.memory_joules),
+        bar("memory accesses", count.memory_joules),
     ];
     bars("joules", all)
 }
