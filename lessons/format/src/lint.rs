@@ -3,6 +3,7 @@
 
 mod labs;
 mod length;
+mod numbers;
 mod spoiler;
 mod variants;
 

@@ -84,6 +84,7 @@ impl<'a> Validation<'a> {
                 let help = suggestion(&panel.name, known, "its panels are");
                 self.error_maybe(Code::UnknownPanel, panel.place, message, help);
             }
+            panel.until.iter().for_each(|until| self.until(until));
             let counts = |attempts: &Attempts| {
                 let [x, y] = attempts.axes.as_slice() else { return false };
                 let ways = x.better != Better::Neither && y.better != Better::Neither;
@@ -101,6 +102,20 @@ impl<'a> Validation<'a> {
                 self.error(Code::Contradiction, goal.place, message, help);
             }
         }
+    }
+
+    /// What a panel is held back by must be a question of the lesson.
+    fn until(&mut self, until: &Located<String>) {
+        let id = until.value.as_str();
+        if self.lesson.questions().any(|question| question.id == id)
+            || self.lesson.unread.iter().any(|unread| unread == id)
+        {
+            return;
+        }
+        let message = format!("no question of this lesson is called `{}`", shortened(id));
+        let known = self.lesson.questions().map(|question| question.id.as_str());
+        let help = suggestion(id, known, "its questions are");
+        self.error_maybe(Code::UnknownName, until.place, message, help);
     }
 
     /// Expressions are read as they are written, so that errors have their columns; settings need the printed numbers.

@@ -1,24 +1,27 @@
 //! Answers of numeric questions that are shown before they are asked for.
 //!
-//! The answer is looked for, at the precision in which it is shown, in the text above the question, in the values of
-//! settings and knobs of the labs above it, and in the panels that the lesson shows of those labs that answer at once, run
-//! as the lesson sets them. So that numbers which are there for another reason do not drown authors,
+//! The answer is looked for, at the precision in which it is shown, in the text above the question and in all that
+//! directives above it show as text, in the values of settings and knobs of the labs above it, and in the panels, the
+//! metrics and the headline that the lesson shows of those labs that answer at once, run as the lesson sets them. So that
+//! numbers which are there for another reason do not drown authors,
 //!
 //! - a number counts alone if the answer has three significant digits or more, zeros at the end left out; with fewer, only
 //!   if the answer's unit stands behind it;
-//! - a number that the question itself gives is an input.
+//! - a number that the question itself gives is an input;
+//! - a panel that is held back until the question, or one below it, is answered shows nothing before.
 
 use mlsys_expr::{Value as Known, evaluate};
 use mlsys_lab::Registry;
-use mlsys_lab::frame::Frame;
+use mlsys_lab::frame::{CellRow, Cells, Frame, Milestone, Timeline, Total};
 use mlsys_lab::report::RunData;
-use mlsys_lab::schema::{Label, Schema};
+use mlsys_lab::schema::{Draw, Label, Panel, Schema};
 use mlsys_lab::value::{Value, number, significant};
 
 use crate::diagnostic::{Code, Diagnostic, Place};
 use crate::grade::quantity::{self, Written};
 use crate::lint::labs::Labs;
-use crate::model::{Block, LabDirective, Lesson, Question, QuestionKind};
+use crate::lint::numbers::{Reading, Token, numbers};
+use crate::model::{Block, LabDirective, Lesson, PanelRef, PredictKind, Question, QuestionKind};
 
 /// An error for each block that shows the answer of a numeric question below it, in one of the question's draws and, where
 /// the block is a question, in one of its own.
@@ -32,13 +35,15 @@ pub fn spoilers(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {
         let Block::Question(question) = block else { continue };
         let QuestionKind::Numeric { unit, shown: None, .. } = &question.kind else { continue };
         let unit = unit.as_deref();
+        let later = lesson.blocks[at..].iter().filter_map(Block::as_question);
+        let later: Vec<&str> = later.map(|question| question.id.as_str()).collect();
         let before: Vec<(&Shown<'_>, Vec<Reading>)> =
             page[..at].iter().map(|shown| (shown, shown.readings(unit))).collect();
         let mut told = vec![false; at];
         for (label, draw) in draws(question, lesson) {
             let QuestionKind::Numeric { answer, .. } = &draw.kind else { continue };
             let Ok(Known::Number(answer)) = evaluate(&answer.expr, &env) else { continue };
-            let secret = Secret { answer, unit };
+            let secret = Secret { answer, unit, later: &later };
             if numbers(&draw.prompt).any(|one| secret.is_told(&one)) {
                 continue;
             }
@@ -112,11 +117,24 @@ impl<'l> Shown<'l> {
 fn texts(block: &Block) -> Vec<&String> {
     match block {
         Block::Prose(prose) => vec![&prose.markdown],
-        Block::Predict(predict) => [&predict.prompt].into_iter().chain(&predict.explain).collect(),
-        Block::Question(question) => {
-            [&question.prompt].into_iter().chain(&question.explain).collect()
+        Block::Predict(predict) => {
+            let choices = match &predict.kind {
+                PredictKind::Choice { choices } => choices.as_slice(),
+                PredictKind::Numeric { .. } => &[],
+            };
+            let said = predict.outcomes.iter().map(|outcome| &outcome.say);
+            [&predict.prompt].into_iter().chain(&predict.explain).chain(said).chain(choices).collect()
         }
-        Block::Lab(_) | Block::Check(_) | Block::Notes(_) => Vec::new(),
+        Block::Question(question) => {
+            let choices = question.kind.choices();
+            [&question.prompt].into_iter().chain(&question.explain).chain(choices).collect()
+        }
+        Block::Lab(lab) => {
+            let panels = lab.panels.iter().filter_map(|panel| panel.title.as_ref());
+            lab.title.iter().chain(panels).collect()
+        }
+        Block::Check(check) => vec![&check.assert.source],
+        Block::Notes(_) => Vec::new(),
     }
 }
 
@@ -125,6 +143,8 @@ fn texts(block: &Block) -> Vec<&String> {
 struct Secret<'q> {
     answer: f64,
     unit: Option<&'q str>,
+    /// The question and those below it: panels that wait for one of them are not shown yet.
+    later: &'q [&'q str],
 }
 
 /// Where it is shown all the same.
@@ -213,22 +233,19 @@ impl Secret<'_> {
                 told.next()
                     .map(|(place, digits)| Told { place, by: format!("`{digits}` in the text") })
             }
-            Block::Lab(lab) => self.shown_by(lab, run),
-            Block::Predict(predict) => {
-                let texts = [Some(&predict.prompt), predict.explain.as_ref()];
-                self.asked_in(texts, predict.place, lesson)
+            Block::Lab(lab) => {
+                self.asked_in(block, lab.place, lesson).or_else(|| self.shown_by(lab, run))
             }
-            Block::Question(question) => {
-                let texts = [Some(&question.prompt), question.explain.as_ref()];
-                self.asked_in(texts, question.place, lesson)
-            }
-            Block::Check(_) | Block::Notes(_) => None,
+            Block::Predict(predict) => self.asked_in(block, predict.place, lesson),
+            Block::Question(question) => self.asked_in(block, question.place, lesson),
+            Block::Check(check) => self.asked_in(block, check.place, lesson),
+            Block::Notes(_) => None,
         }
     }
 
     /// Texts of a directive, as they stand in the file.
-    fn asked_in(&self, texts: [Option<&String>; 2], place: Place, lesson: &Lesson) -> Option<Told> {
-        let text = texts.into_iter().flatten().find(|text| self.is_written(text))?;
+    fn asked_in(&self, block: &Block, place: Place, lesson: &Lesson) -> Option<Told> {
+        let text = texts(block).into_iter().find(|text| self.is_written(text))?;
         let token = numbers(text).find(|token| self.is_told(token))?;
         let line = text[..token.at].rfind('\n').map_or(0, |at| at + 1);
         let before = &text[line..token.at + token.digits.len()];
@@ -254,19 +271,39 @@ impl Secret<'_> {
             return Some(Told { place: knob.place, by });
         }
         let (schema, data) = run?;
-        let all = schema.panels.iter().map(|panel| (panel.name.as_str(), lab.place));
-        let named = lab.panels.iter().map(|panel| (panel.name.as_str(), panel.place));
-        let panels: Vec<_> = if lab.panels.is_empty() { all.collect() } else { named.collect() };
         // What a clock gives is another number in the next run, and no answer.
-        let is_measured = |name: &str| {
-            let panel = schema.panel(name);
-            panel.is_some_and(|panel| schema.panel_label(panel) == Some(Label::Measured))
+        let is_metric = |name: &str| {
+            let metric = schema.metric(name);
+            let is_known = metric.is_some_and(|metric| schema.label(metric) != Label::Measured);
+            is_known && data.metric(name).is_some_and(|value| self.is_in(&value))
         };
-        panels.into_iter().filter(|(name, _)| !is_measured(name)).find_map(|(name, place)| {
-            let (_, frame) = data.frames.get(name)?;
-            let by = format!("panel {name} of lab {}", lab.id);
-            self.is_drawn(frame).then_some(Told { place, by })
-        })
+        if let Some(metric) = lab.metrics.iter().find(|metric| is_metric(&metric.value)) {
+            let by = format!("the metric `{}`", metric.value);
+            return Some(Told { place: metric.place, by });
+        }
+        if let Some(headline) = schema.headline.as_ref().filter(|one| is_metric(&one.metric)) {
+            let by = format!("`{}` below the panels of lab {}", headline.label, lab.id);
+            return Some(Told { place: lab.place, by });
+        }
+        let is_seen = |panel: &&PanelRef| {
+            let until = panel.until.as_ref().map(|until| until.value.as_str());
+            until.is_none_or(|until| !self.later.contains(&until))
+        };
+        let all = schema.panels.iter().map(|panel| (panel, lab.place));
+        let named = lab.panels.iter().filter(is_seen);
+        let named = named.filter_map(|panel| Some((schema.panel(&panel.name)?, panel.place)));
+        let panels: Vec<_> = if lab.panels.is_empty() { all.collect() } else { named.collect() };
+        let tells = |panel: &Panel| {
+            let frame = data.frames.get(panel.name.as_str()).filter(|_| panel.draw == Draw::Frame);
+            let is_drawn = frame.is_some_and(|(_, frame)| self.is_drawn(frame));
+            // Curves and runs that have ended are points without their numbers.
+            let lists = matches!(panel.draw, Draw::Bars | Draw::Table);
+            is_drawn || lists && panel.metrics.iter().any(|name| is_metric(name))
+        };
+        let is_measured = |panel: &Panel| schema.panel_label(panel) == Some(Label::Measured);
+        let (panel, place) =
+            panels.into_iter().find(|(panel, _)| !is_measured(panel) && tells(panel))?;
+        Some(Told { place, by: format!("panel {} of lab {}", panel.name, lab.id) })
     }
 
     /// Whether a picture has it among the numbers that it writes out.
@@ -293,99 +330,37 @@ impl Secret<'_> {
             }
             Frame::Text(text) => self.is_written(text),
             Frame::StyledText(text) => self.is_written(&text.note),
+            Frame::Cells(cells) => self.is_in_cells(cells),
+            Frame::Timeline(timeline) => self.is_on_timeline(timeline),
+            Frame::Histogram(histogram) => {
+                histogram.levels.iter().any(|level| self.is_written(&level.label))
+            }
+            Frame::Images(images) => images.images.iter().any(|image| self.is_written(&image.label)),
             // What these draw are lengths, colours and steps.
             Frame::HeatMap(_)
-            | Frame::Histogram(_)
             | Frame::BoxPlot(_)
             | Frame::Scatter(_)
-            | Frame::Cells(_)
-            | Frame::Images(_)
-            | Frame::Timeline(_)
             | Frame::MessageTrace(_)
             | Frame::Kernel(_) => false,
         }
     }
-}
 
-/// A number in a text.
-struct Token<'t> {
-    /// Where it begins.
-    at: usize,
-    digits: &'t str,
-    /// The word behind it.
-    behind: Option<&'t str>,
-}
-
-/// A number in a text as it reads where a unit is asked for.
-#[derive(Clone, Copy)]
-struct Reading {
-    plain: Option<Written>,
-    /// With the word behind it as its unit.
-    with_unit: Option<Written>,
-    /// Whether that word is the unit that is asked for.
-    has_unit: bool,
-}
-
-impl Reading {
-    fn new(token: &Token<'_>, unit: Option<&str>) -> Self {
-        let digits = token.digits.replace(',', "");
-        let with_unit = |behind: &str| quantity::read(&format!("{digits} {behind}"), unit).ok();
-        let has_unit = unit.is_some_and(|unit| {
-            let first = unit.split(' ').next().unwrap_or(unit);
-            token.behind.is_some_and(|behind| {
-                let same = |a: &str, b: &str| {
-                    a.trim_end_matches('s').eq_ignore_ascii_case(b.trim_end_matches('s'))
-                };
-                same(behind, first)
-            })
-        });
-        let plain = quantity::read(&digits, None).ok();
-        Self { plain, with_unit: token.behind.and_then(with_unit), has_unit }
+    fn is_in_cells(&self, cells: &Cells) -> bool {
+        let is_in_row = |row: &CellRow| {
+            let mut texts = row.cells.iter().flatten().map(|cell| &cell.text);
+            self.is_written(&row.label)
+                || self.is_written(&row.remark)
+                || texts.any(|text| self.is_written(text))
+        };
+        self.is_written(&cells.note) || cells.rows.iter().any(is_in_row)
     }
-}
 
-/// The numbers of a text in order: digits, `.` and `_` between them, an exponent.
-fn numbers(text: &str) -> impl Iterator<Item = Token<'_>> {
-    let mut from = 0;
-    std::iter::from_fn(move || {
-        loop {
-            let at = from + text[from..].find(|c: char| c.is_ascii_digit())?;
-            let rest = &text[at..];
-            let mut length = run_of(rest, |c| c.is_ascii_digit() || matches!(c, '_' | ','));
-            let groups = rest[..length].trim_end_matches(',').split(',').skip(1);
-            if groups.into_iter().any(|group| group.len() != 3) {
-                length = rest.find(',').unwrap_or(length);
-            }
-            if let Some(fraction) = rest[length..].strip_prefix('.') {
-                let digits = run_of(fraction, |c| c.is_ascii_digit());
-                length += if digits > 0 { digits + 1 } else { 0 };
-            }
-            let exponent =
-                rest[length..].strip_prefix('e').map(|rest| rest.strip_prefix('-').unwrap_or(rest));
-            if let Some(exponent) = exponent {
-                let digits = run_of(exponent, |c| c.is_ascii_digit());
-                if digits > 0 {
-                    length = rest.len() - exponent.len() + digits;
-                }
-            }
-            from = at + length;
-            let digits = rest[..length].trim_end_matches([',', '_']);
-            // Part of a name, such as `fp16` or `H100`.
-            let is_name = text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
-            if !is_name {
-                return Some(Token { at, digits, behind: word(&text[from..]) });
-            }
-        }
-    })
-}
-
-fn run_of(text: &str, is_in: impl Fn(char) -> bool) -> usize {
-    text.find(|c| !is_in(c)).unwrap_or(text.len())
-}
-
-/// The word or unit at the beginning of a text.
-fn word(text: &str) -> Option<&str> {
-    let text = text.strip_prefix(['*', '`']).unwrap_or(text).trim_start_matches(['*', ' ', '`']);
-    let word = &text[..run_of(text, |c| c.is_alphabetic() || matches!(c, '/' | '%' | 'µ'))];
-    (!word.is_empty()).then_some(word)
+    /// Marks are named with their places, and a total with its peak.
+    fn is_on_timeline(&self, timeline: &Timeline) -> bool {
+        let is_mark = |mark: &Milestone| self.is_value(mark.at) || self.is_written(&mark.label);
+        let peak = timeline.total.as_ref().and_then(Total::peak);
+        peak.is_some_and(|(at, most)| self.is_value(at) || self.is_value(most))
+            || timeline.marks.iter().any(is_mark)
+            || timeline.spans.iter().any(|span| self.is_written(&span.label))
+    }
 }

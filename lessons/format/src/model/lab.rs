@@ -74,6 +74,8 @@ pub struct PanelRef {
     pub title: Option<String>,
     /// What the learner is to reach in it, in file order.
     pub goals: Vec<Goal>,
+    /// The question that has to be answered before it is shown.
+    pub until: Option<Located<String>>,
     /// Where the name stands.
     pub place: Place,
 }

@@ -272,11 +272,13 @@ pub(super) fn lab(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opti
         let name = fields.line("name");
         let title = fields.line("title");
         let goals = fields.tables("goal", goal);
+        let until = fields.line("until");
         let name = name?;
         Some(PanelRef {
             name: name.value,
             title: title.map(|title| title.value),
             goals,
+            until,
             place: name.place,
         })
     });
