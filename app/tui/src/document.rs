@@ -79,30 +79,32 @@ pub fn build(page: &Page, width: usize, look: &Look) -> Document {
     document
 }
 
-/// The scroll position nearest to the present one at which the marked block is seen, its top first.
-pub fn scroll_for_marked(page: &Page, width: usize, height: usize, look: &Look) -> usize {
-    let document = build(page, width, look);
-    let longest = document.lines.len().saturating_sub(height);
-    let Some(&(start, end)) = page.marked.and_then(|marked| document.blocks.get(marked)) else {
-        return page.scroll.min(longest);
-    };
-    let end = end.min(document.lines.len());
-    let scroll = if let Some((line, _)) = document.cursor {
-        // A field that is being typed in is always seen, whatever stands above it.
-        let top = line.saturating_sub(1).max(start.min(line));
-        page.scroll.max((line + 2).saturating_sub(height)).min(top)
-    } else if start < page.scroll || end - start >= height {
-        start
-    } else if end > page.scroll + height {
-        end - height
-    } else {
-        page.scroll
-    };
-    scroll.min(longest)
-}
+impl Document {
+    /// The scroll position nearest to a present one at which a block is seen, its top first.
+    pub fn scroll_for(&self, block: Option<usize>, scroll: usize, height: usize) -> usize {
+        let longest = self.longest_scroll(height);
+        let Some(&(start, end)) = block.and_then(|block| self.blocks.get(block)) else {
+            return scroll.min(longest);
+        };
+        let end = end.min(self.lines.len());
+        let scroll = if let Some((line, _)) = self.cursor {
+            // A field that is being typed in is always seen, whatever stands above it.
+            let top = line.saturating_sub(1).max(start.min(line));
+            scroll.max((line + 2).saturating_sub(height)).min(top)
+        } else if start < scroll || end - start >= height {
+            start
+        } else if end > scroll + height {
+            end - height
+        } else {
+            scroll
+        };
+        scroll.min(longest)
+    }
 
-pub fn length(page: &Page, width: usize, look: &Look) -> usize {
-    build(page, width, look).lines.len()
+    /// The scroll position at which the last line is seen.
+    pub fn longest_scroll(&self, height: usize) -> usize {
+        self.lines.len().saturating_sub(height)
+    }
 }
 
 /// Markdown as lines, the terms of the glossary underlined.

@@ -9,7 +9,7 @@ use mlsys_lesson::{
 
 use crate::answer::{self, AnswerError};
 use crate::editor::{KernelTests, TestsJob, TestsReport, TestsState};
-use crate::state::{Answered, CheckState, Machine, Page, Prediction};
+use crate::state::{Answered, CheckState, Machine, Page, Prediction, Seen};
 
 fn answered(given: Answer, grade: Grade) -> Result<Answered, AnswerError> {
     let feedback = grade.feedback.unwrap_or_default();
@@ -221,6 +221,14 @@ impl Page {
                 let prediction = Prediction { given, locked, comparison: None, outcome: None };
                 self.predictions.insert(predict.id.clone(), prediction);
             }
+        }
+        let is_begun = |block: &Block| match block {
+            Block::Predict(predict) => self.predictions.contains_key(&predict.id),
+            Block::Question(question) => self.answers.contains_key(&question.id),
+            Block::Prose(_) | Block::Lab(_) | Block::Check(_) | Block::Notes(_) => false,
+        };
+        if let Some(last) = lesson.blocks.iter().rposition(is_begun) {
+            self.seen = Seen::before(last + 1);
         }
     }
 

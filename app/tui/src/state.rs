@@ -28,7 +28,7 @@ pub use lab::history::Turned;
 pub use lab::knob::{Knob, KnobError};
 pub use lab::{LabState, OwnKernel, RunStatus};
 pub use overlay::{Confirm, FieldOf, Overlay};
-pub use page::{Answered, Audience, CheckState, Page, Prediction, Side, Telling};
+pub use page::{Answered, Audience, CheckState, Page, Prediction, Seen, Side, Telling};
 
 pub struct App {
     pub registry: &'static Registry,

@@ -16,6 +16,7 @@ mod records;
 mod run;
 mod search;
 mod steer;
+mod way;
 
 use mlsys_view::theme::Theme;
 
@@ -23,7 +24,7 @@ use crate::command::{Command, Motion, Place};
 use crate::key::Key;
 use crate::message::{Effect, Message};
 use crate::records::Purpose;
-use crate::state::{App, Audience, Overlay, Side};
+use crate::state::{App, Audience, LabState, Overlay, Side};
 use crate::{command, own_page};
 pub use debugger::Animation;
 use knobs::Retrace;
@@ -37,8 +38,9 @@ impl App {
         let before = self.looked_at();
         self.receive(message);
         // Any message may have changed a run; a frame is not drawn without a message.
-        for lab in self.page.iter_mut().flat_map(|page| &mut page.labs) {
-            lab.forget_drawn();
+        if let Some(page) = &mut self.page {
+            page.labs.iter_mut().for_each(LabState::forget_drawn);
+            page.release_panels();
         }
         let now = self.looked_at();
         // What plays goes on where it is seen and space is its own: not after a look elsewhere, and not during a run.
@@ -211,8 +213,8 @@ impl App {
             Command::Less => self.turn_knob(-1),
             Command::More => self.turn_knob(1),
             Command::Enter => self.enter(),
-            Command::NextActivity => self.mark(1),
-            Command::PreviousActivity => self.mark(-1),
+            Command::NextActivity => self.next_activity(),
+            Command::PreviousActivity => self.previous_activity(),
             Command::SwitchSide => self.switch_side(Side::next),
             Command::PreviousSide => self.switch_side(Side::previous),
             Command::NextPanel => self.next_panel(),

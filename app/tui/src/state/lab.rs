@@ -3,6 +3,7 @@
 pub mod comparison;
 pub mod history;
 pub mod knob;
+mod pictures;
 mod rate;
 
 use std::time::Duration;
@@ -24,6 +25,7 @@ use crate::records::Replay;
 use comparison::Attempts;
 use history::History;
 pub use knob::Knob;
+pub use pictures::{Listed, Pictures};
 pub use rate::Rate;
 
 pub struct LabState {
@@ -70,29 +72,6 @@ pub struct RunState {
     /// When, in the run's time, pictures were last asked for.
     pub pictured: Duration,
     pub rate: Rate,
-}
-
-#[derive(Default)]
-pub struct Pictures {
-    /// The panels the lesson names, or all of the schema's, by index into it.
-    pub panels: Vec<usize>,
-    pub chosen: usize,
-    pub views: Vec<View>,
-    /// The step that all charts point at.
-    pub cursor: Option<u64>,
-    /// What the run had reported when the view was frozen, while it is.
-    pub frozen: Option<Box<RunData>>,
-}
-
-impl Pictures {
-    /// The panel this many places after the one drawn large, by index into the schema.
-    pub fn after(&self, places: usize) -> Option<usize> {
-        self.panels.get((self.chosen + places) % self.panels.len().max(1)).copied()
-    }
-
-    pub fn advance(&mut self, places: usize) {
-        self.chosen = (self.chosen + places) % self.panels.len().max(1);
-    }
 }
 
 #[derive(Default)]
@@ -314,6 +293,14 @@ impl LabState {
         self.run.rate.update(self.run.elapsed, self.run.data.step);
     }
 
+    /// What is said of each panel that waits for an answer.
+    pub fn held_back(&self) -> impl Iterator<Item = String> {
+        self.pictures.held().filter_map(|(panel, question)| {
+            let name = &self.schema.panels.get(panel)?.name;
+            Some(format!("{name} is shown when question {question} is answered rightly"))
+        })
+    }
+
     /// The names of those given panels that draw frames sent on request; others draw metrics.
     pub fn pictures_of_the_lab(&self, panels: &[usize]) -> impl Iterator<Item = &'static str> {
         let schema = self.schema;
@@ -380,16 +367,21 @@ pub(super) fn lab(
         })
     });
     let place = |name: &str| schema.panels.iter().position(|panel| panel.name == name);
-    let mut panels: Vec<usize> =
-        directive.panels.iter().filter_map(|panel| place(&panel.name)).collect();
-    if panels.is_empty() {
-        panels.extend(0..schema.panels.len());
+    let named = directive.panels.iter().filter_map(|panel| {
+        let until = panel.until.as_ref().map(|until| until.value.clone());
+        Some(Listed { panel: place(&panel.name)?, until })
+    });
+    let mut listed: Vec<Listed> = named.collect();
+    if listed.is_empty() {
+        listed.extend((0..schema.panels.len()).map(|panel| Listed { panel, until: None }));
     }
     let title = directive.title.as_deref().unwrap_or(&schema.title);
     let mut lab = LabState::empty(&directive.id, title, schema);
     (lab.settings, lab.seed) = (settings, seed);
     lab.disclosure = directive.kernel;
     lab.metrics.extend(directive.metrics.iter().map(|metric| metric.value.clone()));
-    (lab.controls.knobs, lab.pictures.panels) = (knobs.collect(), panels);
+    lab.controls.knobs = knobs.collect();
+    lab.pictures.panels = listed.iter().map(|listed| listed.panel).collect();
+    lab.pictures.listed = listed;
     Some(lab)
 }

@@ -1,6 +1,7 @@
 //! The open lesson: where the learner is in it, what they have answered, and its labs.
 
 mod predictions;
+mod way;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use crate::editor::{Editor, KernelTests};
 use crate::list::{FieldPurpose, TextField};
 use crate::state::fault::FaultVisit;
 use crate::state::lab::{LabState, RunStatus, lab};
+pub use way::Seen;
 
 pub struct Page {
     pub lesson: Arc<Lesson>,
@@ -33,6 +35,7 @@ pub struct Page {
     /// Whether the end was shown, what is left told, and nothing marked since.
     pub ended: bool,
     pub scroll: usize,
+    pub seen: Seen,
     pub entry: Option<TextField>,
     pub editor: Option<Box<Editor>>,
     /// The failed launch that stands in the place of the lab.
@@ -140,6 +143,7 @@ impl Page {
             arrived: false,
             ended: false,
             scroll: 0,
+            seen: Seen::default(),
             entry: None,
             editor: None,
             fault: None,
@@ -185,17 +189,8 @@ impl Page {
             Some(at) => at.saturating_add_signed(places).min(activities.len().saturating_sub(1)),
             None => 0,
         };
-        self.marked = activities.get(next).copied();
-        // A try is made at its lab, which a prediction need not show.
-        let lab = match self.marked_block() {
-            Some(Block::Lab(lab)) => Some(lab.id.clone()),
-            Some(Block::Predict(predict)) if predict.turn.is_some() => {
-                predict.lab.as_ref().map(|lab| lab.value.clone())
-            }
-            Some(_) | None => None,
-        };
-        if let Some(id) = lab {
-            self.show_lab(&id);
+        if let Some(block) = activities.get(next) {
+            self.mark_at(*block);
         }
     }
 

@@ -7,6 +7,7 @@ use mlsys_run::settings::KnobTurn;
 
 use crate::answer::AnswerError;
 use crate::command::Motion;
+use crate::document::Document;
 use crate::key::Key;
 use crate::list::{FieldEvent, FieldPurpose, TextField};
 use crate::message::Effect;
@@ -14,95 +15,6 @@ use crate::state::{App, DraftFollowing, KnobError, Page, Side, Telling};
 use crate::{document, view};
 
 impl App {
-    /// Marks the activity this many places on. One that lies further that way and has not come into view, and the first one of
-    /// a lesson that has just been opened, are shown first, for otherwise they would be passed over.
-    pub(super) fn mark(&mut self, places: isize) {
-        let Some(page) = self.page.as_mut() else { return };
-        page.turn_to(Side::Text);
-        if let Some(turn) =
-            page.pending_turn().filter(|_| places > 0 && page.passing != page.marked)
-        {
-            page.passing = page.marked;
-            self.notify(format!("this try waits for a run with {turn}; n goes on without it"));
-            return self.start_instant();
-        }
-        let before = page.scroll;
-        self.keep_marked_in_view();
-        if let Some(page) = self.page.as_mut() {
-            let was_ahead = if places > 0 { page.scroll > before } else { page.scroll < before };
-            let is_shown = before == 0 && page.scroll == 0;
-            let is_first = places > 0 && !page.arrived && is_shown && page.is_marked_open();
-            page.arrived = true;
-            if is_first {
-                page.mark(0);
-            } else if !was_ahead {
-                let was = page.marked;
-                page.mark(places);
-                if places > 0 && page.marked == was {
-                    return self.end_lesson();
-                }
-                page.ended = false;
-                self.keep_marked_in_view();
-                self.tell_passed(before);
-            }
-        }
-        self.start_instant();
-    }
-
-    /// Says that a step to the next task has passed text that was not on the screen.
-    fn tell_passed(&mut self, before: usize) {
-        let (_, height) = view::text_size(self.screen.size);
-        let Some(page) = &self.page else { return };
-        match page.scroll.saturating_sub(before + height) {
-            0 => {}
-            1 => self.notify("a line was passed: page up shows it"),
-            passed => self.notify(format!("{passed} lines were passed: page up shows them")),
-        }
-    }
-
-    /// After the last activity: shows the end with what is left to do, then goes to the first open task, and from a lesson
-    /// in which nothing is open to the next one.
-    fn end_lesson(&mut self) {
-        let next = self.next_lesson();
-        let Some(page) = self.page.as_mut() else { return };
-        let open = page.first_open();
-        if !page.ended {
-            page.ended = true;
-            let next = next.and_then(|next| self.course.lessons.get(next));
-            let then = match (open, next) {
-                (Some(_), _) => "n goes to what is open".to_owned(),
-                (None, Some(next)) => format!("n opens the next lesson, {}", next.front.title),
-                (None, None) => "this was the last lesson".to_owned(),
-            };
-            let summary = page.summary();
-            let comma = if summary.is_empty() { "" } else { ": " };
-            self.notify(format!("end of the lesson{comma}{summary}; {then}"));
-            return self.scroll_to(|_, last| last);
-        }
-        match (open, next) {
-            (Some(block), _) => {
-                page.ended = false;
-                page.marked = Some(block);
-                page.mark(0);
-                self.keep_marked_in_view();
-            }
-            (None, Some(next)) => {
-                self.leave();
-                self.course.chosen = next;
-                self.open_chosen();
-            }
-            (None, None) => {}
-        }
-        self.start_instant();
-    }
-
-    /// The lesson after the open one, as a place in its course.
-    fn next_lesson(&self) -> Option<usize> {
-        let open = &self.page.as_ref()?.lesson.front.id;
-        let place = self.course.lessons.iter().position(|listed| listed.front.id == *open)?;
-        Some(place + 1).filter(|next| *next < self.course.lessons.len())
-    }
-
     pub(super) fn switch_side(&mut self, to: impl Fn(Side) -> Side) {
         if let Some(page) = self.page.as_mut() {
             page.turn_to(to(page.side));
@@ -306,19 +218,25 @@ impl App {
     }
 
     pub(super) fn scroll_to(&mut self, to: impl Fn(usize, usize) -> usize) {
-        let (size, look) = (self.screen.size, &self.screen.look);
-        if let Some(page) = self.page.as_mut() {
-            let (width, height) = view::text_size(size);
-            let longest = document::length(page, width, look).saturating_sub(height);
-            page.scroll = to(page.scroll, longest).min(longest);
-        }
+        self.scroll_in(|page, document, height| {
+            let longest = document.longest_scroll(height);
+            to(page.scroll, longest).min(longest)
+        });
     }
 
     pub(super) fn keep_marked_in_view(&mut self) {
-        let (size, look) = (self.screen.size, &self.screen.look);
+        self.scroll_in(|page, document, height| {
+            document.scroll_for(page.marked, page.scroll, height)
+        });
+    }
+
+    fn scroll_in(&mut self, to: impl Fn(&Page, &Document, usize) -> usize) {
+        let (width, height) = view::text_size(self.screen.size);
         if let Some(page) = self.page.as_mut() {
-            let (width, height) = view::text_size(size);
-            page.scroll = document::scroll_for_marked(page, width, height, look);
+            let document = document::build(page, width, &self.screen.look);
+            page.see(height, &document.blocks);
+            page.scroll = to(page, &document, height);
+            page.see(height, &document.blocks);
         }
     }
 
@@ -369,6 +287,7 @@ impl App {
         self.page = Some(self.left_pages.remove(id.as_str()).unwrap_or_else(|| {
             let mut page = self.fresh_page(lesson);
             page.restore(&self.course.progress, self.registry);
+            page.release_panels();
             page
         }));
         self.tell_deadline();

@@ -121,6 +121,7 @@ fn renew(mut old: Page, mut fresh: Page, running: Option<usize>, app: &App) -> R
     let (before_blocks, blocks) = (old.lesson.clone(), fresh.lesson.clone());
     let same_block = |block| same_block(&before_blocks, &blocks, block);
     fresh.marked = old.marked.and_then(same_block).or(fresh.marked);
+    fresh.seen = old.seen;
     fresh.entry = old.entry.take().and_then(|mut entry| {
         if let FieldPurpose::Block(block) = &mut entry.purpose {
             *block = same_block(*block)?;
@@ -176,6 +177,7 @@ fn take_over(lab: &mut LabState, mut old: LabState) {
     old.title = std::mem::take(&mut lab.title);
     let shown = old.pictures.panels.get(old.pictures.chosen).copied();
     old.pictures.panels = std::mem::take(&mut lab.pictures.panels);
+    old.pictures.listed = std::mem::take(&mut lab.pictures.listed);
     old.pictures.chosen =
         old.pictures.panels.iter().position(|&panel| Some(panel) == shown).unwrap_or(0);
     *lab = old;
@@ -222,7 +224,7 @@ fn keep_answers(old: &mut Page, fresh: &mut Page, app: &App) {
 
 fn longest_scroll(page: &Page, app: &App) -> usize {
     let (width, height) = view::text_size(app.screen.size);
-    document::length(page, width, &app.screen.look).saturating_sub(height)
+    document::build(page, width, &app.screen.look).longest_scroll(height)
 }
 
 fn lines(page: &Page, app: &App) -> Vec<String> {

@@ -1,7 +1,8 @@
 //! Answers that are numbers, or expressions that come to one.
 
 use mlsys_expr::{Env, EvalError, Value, evaluate};
-use mlsys_lab::value::number;
+use mlsys_lab::schema::Label;
+use mlsys_lab::value::{number, significant};
 
 use crate::check::{error_text, shown};
 use crate::env::LessonEnv;
@@ -104,10 +105,25 @@ pub(super) fn judge<W>(texts: &[&str], task: &Task<'_, W>, env: &dyn Env) -> Jud
     let Some((before, ((given, value), answer))) = wrong else { return Judgement::Right };
     let named = mistake::named(*given, answer, *value, task.unit, env);
     Judgement::Wrong(match (before, named) {
-        (0, named) => named,
+        (0, named) => Some(named.unwrap_or_else(|| unexplained(given.value, *value))),
         (before, None) => Some(format!("the first {before} are right")),
         (before, Some(named)) => Some(format!("the first {before} are right. {named}")),
     })
+}
+
+/// What is said of a wrong number that no edit of the answer gives: how far off it is, and not in which direction.
+fn unexplained(given: f64, value: f64) -> String {
+    let ratio = (given / value).max(value / given);
+    let is_comparable = given * value > 0.0;
+    let far = match ratio {
+        _ if !is_comparable => "Its sign is not that of the answer, or one of both is 0.",
+        ratio if ratio <= 1.1 => {
+            "It is within 10 % of the answer: is an input rounded, or one of another case?"
+        }
+        ratio if ratio <= 3.0 => "Its order of magnitude is right.",
+        _ => "It is off by more than a factor of 3.",
+    };
+    format!("No common mistake gives this number. {far}")
 }
 
 /// How many of several numbers are right, each at its place.
@@ -188,14 +204,21 @@ impl Predict {
         let verdict = match (&predicted, &actual) {
             (Value::Number(predicted), Value::Number(actual)) => distance(*predicted, *actual),
             (Value::Text(predicted), Value::Text(actual)) if same(predicted, actual) => {
-                "just so".to_owned()
+                "as you said".to_owned()
             }
             (Value::Number(_) | Value::Text(_) | Value::Bool(_) | Value::Series(_), _) => {
-                "it came out otherwise".to_owned()
+                "not as you said".to_owned()
             }
         };
         let theory = theory.as_ref().map(in_words);
-        let (predicted, actual) = (in_words(&predicted), in_words(&actual));
+        // No measurement repeats to more than three digits.
+        let told = match &actual {
+            Value::Number(x) if label == Some(Label::Measured) && x.fract() != 0.0 => {
+                Value::Number(significant(*x, 3))
+            }
+            known => known.clone(),
+        };
+        let (predicted, actual) = (in_words(&predicted), in_words(&told));
         let says = theory.as_ref().map_or_else(String::new, |theory| {
             // Two values of one origin: the second is what the lesson holds against the first.
             match self.theory.as_ref().map(|theory| theory.label).filter(|own| Some(*own) != label)

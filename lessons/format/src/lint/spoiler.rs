@@ -123,7 +123,12 @@ fn texts(block: &Block) -> Vec<&String> {
                 PredictKind::Numeric { .. } => &[],
             };
             let said = predict.outcomes.iter().map(|outcome| &outcome.say);
-            [&predict.prompt].into_iter().chain(&predict.explain).chain(said).chain(choices).collect()
+            [&predict.prompt]
+                .into_iter()
+                .chain(&predict.explain)
+                .chain(said)
+                .chain(choices)
+                .collect()
         }
         Block::Question(question) => {
             let choices = question.kind.choices();
@@ -335,7 +340,9 @@ impl Secret<'_> {
             Frame::Histogram(histogram) => {
                 histogram.levels.iter().any(|level| self.is_written(&level.label))
             }
-            Frame::Images(images) => images.images.iter().any(|image| self.is_written(&image.label)),
+            Frame::Images(images) => {
+                images.images.iter().any(|image| self.is_written(&image.label))
+            }
             // What these draw are lengths, colours and steps.
             Frame::HeatMap(_)
             | Frame::BoxPlot(_)

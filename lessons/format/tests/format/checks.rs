@@ -59,8 +59,11 @@ fn a_prediction_is_compared_with_theory_and_measurement() {
     assert!(statement(&[], "1").unwrap_err().to_string().contains("did not report it"));
     let choice = lesson.predictions().nth(1).unwrap();
     let said = |given: &str| choice.compare(&json(given), &LessonEnv::new()).map(|c| c.statement);
-    assert_eq!(said("\"Warps\"").unwrap(), "You said \"warps\"; the answer is \"warps\"; just so.");
-    assert!(said("\"registers\"").unwrap().ends_with("it came out otherwise."));
+    assert_eq!(
+        said("\"Warps\"").unwrap(),
+        "You said \"warps\"; the answer is \"warps\"; as you said."
+    );
+    assert!(said("\"registers\"").unwrap().ends_with("not as you said."));
     assert!(said("\"blocks\"").unwrap_err().to_string().contains("registers, warps"));
 }
 
@@ -128,6 +131,23 @@ fn an_answer_that_stands_above_its_question_is_an_error_where_it_stands() {
             "answer = 1218",
             vec![(9, 14)],
         ),
+        // Everything that a directive above it shows: what is said to what came out, options, checks, titles.
+        (
+            "```{predict} p\ntype = \"numeric\"\nprompt = \"?\"\nanswer = 2\n[[outcome]]\nwhen = \"1 < 2\"\nsay = \"So 1218.\"\n```\n",
+            "answer = 1218",
+            vec![(13, 11)],
+        ),
+        (
+            "```{question} p\ntype = \"choice\"\nprompt = \"?\"\nanswer = \"1218\"\nwrong = [{ value = \"1\", say = \"\" }]\n```\n",
+            "answer = 1218",
+            vec![(10, 11)],
+        ),
+        ("```{check} c\nassert = \"1218 > 2\"\n```\n", "answer = 1218", vec![(8, 11)]),
+        (
+            "```{lab} a\nkind = \"train\"\ntitle = \"All 1218\"\n```\n",
+            "answer = 1218",
+            vec![(9, 14)],
+        ),
     ] {
         let text = with_body(&format!("{above}\n{}", question(keys)));
         let lesson = parse("t.md", &text).lesson.unwrap();
@@ -137,6 +157,41 @@ fn an_answer_that_stands_above_its_question_is_an_error_where_it_stands() {
     }
     let below = with_body(&format!("Look.\n{}There are 1218.\n", question("answer = 1218")));
     assert_eq!(spoilers(&parse("t.md", &below).lesson.unwrap(), &registry), []);
+}
+
+/// The lab computes 312 TFLOP/s, in its table, as its metric and as its headline.
+#[test]
+fn an_answer_in_a_panel_a_metric_or_the_headline_is_an_error_unless_it_waits() {
+    let registry = Registry::on_demand(mlsys_analytic::labs());
+    let found = |lab: &str, asked: &str| -> Vec<String> {
+        let question = |id: &str| {
+            format!(
+                "```{{question}} {id}\ntype = \"numeric\"\nprompt = \"?\"\nanswer = \"311.87e12\"\nunit = \"FLOP/s\"\n```\n"
+            )
+        };
+        let lab = format!(
+            "```{{lab}} a\nkind = \"gpu-peak\"\nset = {{ gpu = \"a100-sxm4-40gb\", precision = \"fp16-tensor\" }}\n{lab}```\n"
+        );
+        let text = with_body(
+            &asked.replace('A', &lab).replace('q', &question("q")).replace('r', &question("r")),
+        );
+        let lesson = parse("t.md", &text).lesson.unwrap();
+        spoilers(&lesson, &registry)
+            .iter()
+            .map(|one| format!("{}: {}", one.line, one.message))
+            .collect()
+    };
+    println!("{:#?}", found("", "Aq"));
+    println!("{:#?}", found("[[panel]]\nname = \"steps\"\nuntil = \"q\"\n", "Aq"));
+    println!("{:#?}", found("[[panel]]\nname = \"steps\"\nuntil = \"q\"\n", "Aqr"));
+    println!(
+        "{:#?}",
+        found(
+            "metrics = [\"flops_per_second\"]\n[[panel]]\nname = \"steps\"\nuntil = \"q\"\n",
+            "Aqr"
+        )
+    );
+    panic!();
 }
 
 #[test]

@@ -73,9 +73,15 @@ fn graded(question: &Question, given: f64) -> Grade {
     question.grade(&Answer::One(text), &LessonEnv::new(), &registry())
 }
 
+/// The mistake that is named, which is not how far off the number is.
+fn named_mistake(grade: &Grade) -> Option<&str> {
+    grade.feedback.as_deref().filter(|said| !said.starts_with("No common mistake"))
+}
+
 #[test]
 fn mistakes_with_the_answers_of_the_course_are_named_and_rarely_wrongly() {
-    let (mut tried, mut named, mut wrongly, mut invented, mut made_up) = (0, 0, 0, 0, 0);
+    let (mut tried, mut named, mut wrongly) = (0, 0, 0);
+    let (mut invented, mut made_up, mut silent) = (0, 0, 0);
     let mut told = Vec::new();
     for lesson in course() {
         for question in lesson.questions() {
@@ -88,8 +94,8 @@ fn mistakes_with_the_answers_of_the_course_are_named_and_rarely_wrongly() {
             for (source, said) in &mistaken {
                 let Some(given) = value(source).filter(|given| given.is_finite()) else { continue };
                 let grade = graded(question, given);
-                let feedback = grade.feedback.unwrap_or_default();
-                if grade.verdict != Verdict::Wrong || stated.contains(&feedback.as_str()) {
+                let feedback = named_mistake(&grade).unwrap_or_default();
+                if grade.verdict != Verdict::Wrong || stated.contains(&feedback) {
                     continue;
                 }
                 tried += 1;
@@ -112,8 +118,9 @@ fn mistakes_with_the_answers_of_the_course_are_named_and_rarely_wrongly() {
                 let given = right * (0.137 + 0.0731 * f64::from(step * step));
                 let grade = graded(question, given);
                 made_up += 1;
-                invented +=
-                    usize::from(grade.verdict == Verdict::Wrong && grade.feedback.is_some());
+                let is_wrong = grade.verdict == Verdict::Wrong;
+                invented += usize::from(is_wrong && named_mistake(&grade).is_some());
+                silent += usize::from(is_wrong && grade.feedback.is_none());
             }
         }
     }
@@ -121,10 +128,32 @@ fn mistakes_with_the_answers_of_the_course_are_named_and_rarely_wrongly() {
     println!(
         "{named} of {tried} named, {wrongly} wrongly; {invented} of {made_up} invented\n{told}"
     );
+    assert_eq!(silent, 0, "wrong numbers without a word");
     assert!(tried > 500 && named * 10 >= tried * 7, "{named} of {tried} are named");
     assert!(wrongly * 50 < tried, "{wrongly} of {tried} are named wrongly:\n{told}");
     assert!(
         invented * 50 < made_up,
         "{invented} of {made_up} numbers get a reason that they have not"
     );
+}
+
+#[test]
+fn a_wrong_number_that_no_mistake_gives_is_told_how_far_off_it_is() {
+    let text = crate::support::with_body(
+        "```{question} q\ntype = \"numeric\"\nprompt = \"?\"\nanswer = \"80 * 8 * 64 * 2 * 1.38e9\"\ntolerance = { rel = 0.01 }\nunit = \"FLOP/s\"\n```\n",
+    );
+    let lesson = mlsys_lesson::parse("t.md", &text).lesson.unwrap();
+    for (given, said) in [
+        ("12e13", "within 10 %"),
+        ("2.4e14", "order of magnitude is right"),
+        ("7", "more than a factor of 3"),
+        ("-3", "sign"),
+        ("0", "0"),
+    ] {
+        let given = Answer::One(given.to_owned());
+        let question = lesson.questions().next().unwrap();
+        let grade = question.grade(&given, &LessonEnv::new(), &registry());
+        let feedback = grade.feedback.unwrap_or_default();
+        assert!(feedback.starts_with("No common mistake") && feedback.contains(said), "{feedback}");
+    }
 }

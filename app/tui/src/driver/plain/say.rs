@@ -304,7 +304,7 @@ fn knob_words(knob: &Knob) -> String {
 pub fn pictures(lab: &LabState) -> Vec<String> {
     let scenes = lab.pictures.panels.iter().filter_map(|&index| lab.scene(index));
     let words = scenes.map(|scene| words(&scene).replace("press space to run", "type run"));
-    words.flat_map(|text| sentence(&text)).collect()
+    words.chain(lab.held_back()).flat_map(|text| sentence(&text)).collect()
 }
 
 pub fn progress(lab: &LabState) -> String {

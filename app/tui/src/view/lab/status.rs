@@ -169,6 +169,7 @@ pub fn message(app: &App, lab: &LabState, width: usize) -> Vec<Line<'static>> {
     let theme = app.theme();
     let mut sentences: Vec<(String, Style)> = Vec::new();
     sentences.extend(chosen_metrics(app, lab).map(|told| (told, theme.text)));
+    sentences.extend(lab.held_back().map(|told| (told, theme.dim)));
     if let RunStatus::Failed(reason) = &lab.run.state {
         sentences.push((reason.clone(), theme.bad));
     } else if let RunStatus::Diverged(reason) = &lab.run.state {

@@ -1,0 +1,58 @@
+//! Which pictures of a lab are shown, and how.
+
+use std::collections::BTreeSet;
+
+use mlsys_lab::report::RunData;
+use mlsys_view::panel::View;
+
+#[derive(Default)]
+pub struct Pictures {
+    /// The panels that are shown, by index into the schema.
+    pub panels: Vec<usize>,
+    /// The panels the lesson names, or all of the schema's, those that wait for an answer among them.
+    pub listed: Vec<Listed>,
+    pub chosen: usize,
+    pub views: Vec<View>,
+    /// The step that all charts point at.
+    pub cursor: Option<u64>,
+    /// What the run had reported when the view was frozen, while it is.
+    pub frozen: Option<Box<RunData>>,
+}
+
+/// A panel of the lesson.
+pub struct Listed {
+    /// By index into the schema.
+    pub panel: usize,
+    /// The question that has to be answered before it is shown.
+    pub until: Option<String>,
+}
+
+impl Pictures {
+    /// The panel this many places after the one drawn large, by index into the schema.
+    pub fn after(&self, places: usize) -> Option<usize> {
+        self.panels.get((self.chosen + places) % self.panels.len().max(1)).copied()
+    }
+
+    pub fn advance(&mut self, places: usize) {
+        self.chosen = (self.chosen + places) % self.panels.len().max(1);
+    }
+
+    /// Shows the panels that none of these open questions holds back; the chosen one stays chosen.
+    pub fn release(&mut self, open: &BTreeSet<String>) {
+        if self.listed.iter().all(|listed| listed.until.is_none()) {
+            return;
+        }
+        let chosen = self.after(0);
+        let is_held = |listed: &&Listed| listed.until.as_ref().is_some_and(|id| open.contains(id));
+        let seen = self.listed.iter().filter(|listed| !is_held(listed));
+        self.panels = seen.map(|listed| listed.panel).collect();
+        let place = self.panels.iter().position(|panel| Some(*panel) == chosen);
+        self.chosen = place.unwrap_or(0);
+    }
+
+    /// The panels that wait, each with its question.
+    pub fn held(&self) -> impl Iterator<Item = (usize, &str)> {
+        let held = self.listed.iter().filter(|listed| !self.panels.contains(&listed.panel));
+        held.filter_map(|listed| Some((listed.panel, listed.until.as_deref()?)))
+    }
+}

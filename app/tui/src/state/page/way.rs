@@ -1,0 +1,96 @@
+//! The way through a lesson: what has been read, what comes next, and what waits for an answer.
+
+use mlsys_lesson::Block;
+
+use crate::state::{Audience, Page};
+
+/// The text that has been on the screen: all blocks before one, and lines of that one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Seen {
+    block: usize,
+    lines: usize,
+}
+
+impl Seen {
+    pub fn before(block: usize) -> Self {
+        Self { block, lines: 0 }
+    }
+
+    /// All lines before this one; blocks are given by their first lines and one past their last ones.
+    pub fn up_to(line: usize, blocks: &[(usize, usize)]) -> Self {
+        let block = blocks.iter().position(|(_, end)| *end > line).unwrap_or(blocks.len());
+        let start = blocks.get(block).map_or(line, |(start, _)| *start);
+        Self { block, lines: line.saturating_sub(start) }
+    }
+
+    /// The first line that has not been seen.
+    pub fn line(self, blocks: &[(usize, usize)]) -> usize {
+        match blocks.get(self.block) {
+            Some(&(start, end)) => (start + self.lines).min(end),
+            None => blocks.last().map_or(0, |(_, end)| *end),
+        }
+    }
+}
+
+impl Page {
+    /// Where the first step goes: to the first task, in a lesson that was begun to the first that is open.
+    pub fn first_task(&self) -> Option<usize> {
+        let is_begun = !self.answers.is_empty() || !self.predictions.is_empty();
+        let open = self.first_open().filter(|_| is_begun);
+        open.or_else(|| self.activities().first().copied())
+    }
+
+    /// The activity after the marked one; none after the last.
+    pub fn next_activity(&self) -> Option<usize> {
+        let marked = self.marked?;
+        self.activities().into_iter().find(|block| *block > marked)
+    }
+
+    /// Notes that the lines from the scroll position on have been on a screen of this height.
+    pub fn see(&mut self, height: usize, blocks: &[(usize, usize)]) {
+        self.seen = self.seen.max(Seen::up_to(self.scroll + height, blocks));
+    }
+
+    pub fn mark_at(&mut self, block: usize) {
+        self.marked = Some(block);
+        // A try is made at its lab, which a prediction need not show.
+        let lab = match self.marked_block() {
+            Some(Block::Lab(lab)) => Some(lab.id.clone()),
+            Some(Block::Predict(predict)) if predict.turn.is_some() => {
+                predict.lab.as_ref().map(|lab| lab.value.clone())
+            }
+            Some(_) | None => None,
+        };
+        if let Some(id) = lab {
+            self.show_lab(&id);
+        }
+    }
+
+    /// Shows the panels that waited for questions which are answered now; instructors see all.
+    pub fn release_panels(&mut self) {
+        let questions = self.lesson.questions().filter(|question| !self.is_done(question));
+        let is_held = self.audience == Audience::Student;
+        let open = questions.filter(|_| is_held).map(|question| question.id.clone()).collect();
+        for lab in &mut self.labs {
+            lab.pictures.release(&open);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_seen_stays_seen_when_blocks_before_it_grow() {
+        let blocks = [(0, 4), (4, 10), (10, 12)];
+        let seen = Seen::up_to(7, &blocks);
+        assert_eq!(seen.line(&blocks), 7);
+        assert_eq!(seen.line(&[(0, 9), (9, 15), (15, 17)]), 12);
+        // A block that was seen whole has been read, whatever it says later.
+        let whole = Seen::up_to(10, &blocks);
+        assert_eq!(whole.line(&[(0, 4), (4, 30), (30, 32)]), 30);
+        assert_eq!(Seen::up_to(99, &blocks).line(&blocks), 12);
+        assert!(Seen::default() < seen && seen < whole && whole == Seen::before(2));
+    }
+}

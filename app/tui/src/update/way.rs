@@ -1,0 +1,115 @@
+//! The way through a lesson, from task to task and to the next lesson.
+
+use crate::state::{App, Seen, Side};
+use crate::{document, view};
+
+impl App {
+    /// Goes on in the lesson: shows text that has not been on the screen, page by page, until the next activity is on it,
+    /// and marks that. The first one of a lesson that has just been opened is shown before it is passed.
+    pub(super) fn next_activity(&mut self) {
+        let size = self.screen.size;
+        let (width, height) = view::text_size(size);
+        let Some(page) = self.page.as_mut() else { return };
+        page.turn_to(Side::Text);
+        if let Some(turn) = page.pending_turn().filter(|_| page.passing != page.marked) {
+            page.passing = page.marked;
+            self.notify(format!("this try waits for a run with {turn}; n goes on without it"));
+            return self.start_instant();
+        }
+        let document = document::build(page, width, &self.screen.look);
+        let scroll_for = |block| document.scroll_for(block, page.scroll, height);
+        let is_ahead = scroll_for(page.marked) > page.scroll;
+        let next = match page.arrived {
+            false => page.first_task(),
+            true if is_ahead && !page.ended => page.marked,
+            true => page.next_activity(),
+        };
+        // The first one is not passed over where it is in view from the beginning, unless it is done.
+        let next = match next {
+            Some(first) if !page.arrived => {
+                page.mark_at(first);
+                if page.is_marked_open() { page.marked } else { page.next_activity() }
+            }
+            next => next,
+        };
+        let longest = document.longest_scroll(height);
+        let to =
+            next.map_or(longest, |block| document.scroll_for(Some(block), page.scroll, height));
+        let here = Seen::up_to(page.scroll + height, &document.blocks);
+        let seen = page.seen.max(here).line(&document.blocks);
+        if seen < to {
+            // The last line that was seen stays, to read on from.
+            page.scroll = (seen - 1).min(longest);
+            page.see(height, &document.blocks);
+            return self.start_instant();
+        }
+        page.arrived = true;
+        match next {
+            Some(block) => {
+                page.ended = false;
+                page.mark_at(block);
+                self.keep_marked_in_view();
+                self.start_instant();
+            }
+            None => self.end_lesson(),
+        }
+    }
+
+    /// Marks the activity before the marked one; if that one has been scrolled away, shows it first.
+    pub(super) fn previous_activity(&mut self) {
+        let Some(page) = self.page.as_mut() else { return };
+        page.turn_to(Side::Text);
+        page.ended = false;
+        let before = page.scroll;
+        self.keep_marked_in_view();
+        let Some(page) = self.page.as_mut() else { return };
+        page.arrived = true;
+        if page.scroll >= before {
+            page.mark(-1);
+            self.keep_marked_in_view();
+        }
+        self.start_instant();
+    }
+
+    /// After the last activity: shows the end with what is left to do, then goes to the first open task, and from a lesson
+    /// in which nothing is open to the next one.
+    fn end_lesson(&mut self) {
+        let next = self.next_lesson();
+        let Some(page) = self.page.as_mut() else { return };
+        let open = page.first_open();
+        if !page.ended {
+            page.ended = true;
+            let next = next.and_then(|next| self.course.lessons.get(next));
+            let then = match (open, next) {
+                (Some(_), _) => "n goes to what is open".to_owned(),
+                (None, Some(next)) => format!("n opens the next lesson, {}", next.front.title),
+                (None, None) => "this was the last lesson".to_owned(),
+            };
+            let summary = page.summary();
+            let comma = if summary.is_empty() { "" } else { ": " };
+            self.notify(format!("end of the lesson{comma}{summary}; {then}"));
+            return self.scroll_to(|_, last| last);
+        }
+        match (open, next) {
+            (Some(block), _) => {
+                page.ended = false;
+                page.mark_at(block);
+                self.keep_marked_in_view();
+            }
+            (None, Some(next)) => {
+                self.leave();
+                self.course.chosen = next;
+                self.open_chosen();
+            }
+            (None, None) => {}
+        }
+        self.start_instant();
+    }
+
+    /// The lesson after the open one, as a place in its course.
+    fn next_lesson(&self) -> Option<usize> {
+        let open = &self.page.as_ref()?.lesson.front.id;
+        let place = self.course.lessons.iter().position(|listed| listed.front.id == *open)?;
+        Some(place + 1).filter(|next| *next < self.course.lessons.len())
+    }
+}
