@@ -195,16 +195,24 @@ impl Axis {
         let (first, last) = (self.low.log10().floor() as i32, self.high.log10().ceil() as i32);
         let decades = (self.high / self.low).log10();
         let stride = (decades / wanted).ceil().max(1.0) as usize;
-        let inside: &[f64] = match wanted / decades.max(0.1) {
-            // Room for three ticks a decade.
-            room if room >= 1.5 => &[1.0, 2.0, 5.0],
-            _ => &[1.0],
+        let rounded = |stride: usize, inside: &[f64]| -> Vec<f64> {
+            let decades = (first..=last).step_by(stride);
+            let values = decades
+                .flat_map(|decade| inside.iter().map(move |m| m * 10f64.powi(decade)))
+                .filter(|x| (self.low * 0.999..=self.high * 1.001).contains(x));
+            values.collect()
         };
-        let values = (first..=last)
-            .step_by(stride)
-            .flat_map(|decade| inside.iter().map(move |m| m * 10f64.powi(decade)))
-            .filter(|x| (self.low * 0.999..=self.high * 1.001).contains(x));
+        let mut values = match wanted / decades.max(0.1) {
+            // Room for three ticks a decade.
+            room if room >= 1.5 => rounded(stride, &[1.0, 2.0, 5.0]),
+            _ => rounded(stride, &[1.0]),
+        };
+        if values.len() < 2 {
+            // From one tick no other value can be read.
+            values = rounded(1, &[1.0, 2.0, 5.0]);
+        }
         values
+            .into_iter()
             .map(|x| {
                 let prefix = Prefix::for_size(x * 1.000_001, unit);
                 let digits = number(x / prefix.factor);
@@ -286,6 +294,8 @@ mod tests {
             labels(&linear(-1.0, 1.0), 4, Some("nats")),
             ["-1.0", "-0.5", "0.0", "0.5", "1.0"]
         );
+        let short = Axis::between(4e-6, 20e-6, Scale::Log);
+        assert!(short.ticks(1, Some("s"), &Glyphs::new(GlyphSet::Unicode)).len() >= 2);
         let log = Axis::around(3e-4, 0.9, Scale::Log);
         assert_eq!(labels(&log, 5, None), ["1e-4", "0.001", "0.01", "0.1", "1"]);
         assert_eq!(labels(&Axis::around(1.0, 8.0, Scale::Log), 4, None), ["1", "2", "5", "10"]);

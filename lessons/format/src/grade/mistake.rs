@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use mlsys_expr::{BinaryOp, Env, Expr, Function, Node, UnaryOp, Value, evaluate};
 
-use crate::grade::quantity::{Written, factor};
+use crate::grade::quantity::{Written, factor, has_prefixes};
 use crate::model::Formula;
 
 /// Kinds of mistakes, the most telling first.
@@ -90,7 +90,8 @@ fn scaled(value: f64, unit: Option<&str>) -> Vec<(Mistake, f64)> {
     if unit.is_none() || is_in("%") {
         factors.push((Mistake::Percent, 100.0));
     }
-    let power = if unit.is_some() { Mistake::Unit } else { Mistake::PowerOfTen };
+    // Of what is counted in words, such as epochs, there is no other unit.
+    let power = if unit.is_some_and(has_prefixes) { Mistake::Unit } else { Mistake::PowerOfTen };
     factors.extend((1..=4).map(|thousands| (power, 1000_f64.powi(thousands))));
     let both = |(mistake, factor)| [(mistake, value * factor), (mistake, value / factor)];
     let mut all: Vec<_> = factors.into_iter().flat_map(both).collect();

@@ -97,7 +97,8 @@ pub(super) fn judge<W>(texts: &[&str], task: &Task<'_, W>, env: &dyn Env) -> Jud
     if holds(&values, &|given, value| is_right(given, value) || given.is_coarse(value)) {
         return Judgement::Malformed("write more digits, four at least".to_owned());
     }
-    if let Some(stated) = mistake(&is_near).or_else(|| mistake(&Written::is)) {
+    let is_stated = mistake(&is_near).or_else(|| mistake(&Written::is));
+    if let Some(stated) = is_stated.or_else(|| mistake(&Written::displays)) {
         return Judgement::Wrong(Some(stated.say.clone()));
     }
     let mut all = given.iter().zip(&values).zip(task.answer).enumerate();
@@ -202,12 +203,14 @@ impl Predict {
             (value @ (Value::Number(_) | Value::Bool(_) | Value::Series(_)), _) => shown(value),
         };
         let verdict = match (&predicted, &actual) {
-            (Value::Number(predicted), Value::Number(actual)) => distance(*predicted, *actual),
+            (Value::Number(predicted), Value::Number(actual)) => {
+                format!("; {}", distance(*predicted, *actual))
+            }
             (Value::Text(predicted), Value::Text(actual)) if same(predicted, actual) => {
-                "as you said".to_owned()
+                "; as you said".to_owned()
             }
             (Value::Number(_) | Value::Text(_) | Value::Bool(_) | Value::Series(_), _) => {
-                "not as you said".to_owned()
+                String::new()
             }
         };
         let theory = theory.as_ref().map(in_words);
@@ -228,7 +231,7 @@ impl Predict {
             }
         });
         Ok(Comparison {
-            statement: format!("You said {predicted}; {source} {actual}{says}; {verdict}."),
+            statement: format!("You said {predicted}; {source} {actual}{says}{verdict}."),
             predicted,
             theory,
             actual,

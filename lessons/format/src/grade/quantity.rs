@@ -241,6 +241,15 @@ pub(crate) fn scale(text: &str) -> f64 {
     unit(text).map_or(1.0, |unit| unit.prefix * unit.base)
 }
 
+/// Whether a unit has others that differ from it by a prefix: those of the table, and what stands behind a prefix.
+pub(crate) fn has_prefixes(text: &str) -> bool {
+    unit(text).is_some_and(|unit| {
+        let is_known = |part: &str| UNITS.iter().any(|(.., known)| *known == part);
+        unit.prefix != 1.0
+            || unit.dimension.split('/').any(|part| !part.is_empty() && is_known(part))
+    })
+}
+
 /// What a number in a typed unit is multiplied by to be one in the unit that is asked for.
 pub(crate) fn factor(typed: &str, asked: Option<&str>) -> Result<f64, ReadNumberError> {
     if asked.is_some_and(|asked| asked.eq_ignore_ascii_case(typed)) {

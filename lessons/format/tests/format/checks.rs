@@ -63,7 +63,7 @@ fn a_prediction_is_compared_with_theory_and_measurement() {
         said("\"Warps\"").unwrap(),
         "You said \"warps\"; the answer is \"warps\"; as you said."
     );
-    assert!(said("\"registers\"").unwrap().ends_with("not as you said."));
+    assert!(said("\"registers\"").unwrap().ends_with("; the answer is \"warps\"."));
     assert!(said("\"blocks\"").unwrap_err().to_string().contains("registers, warps"));
 }
 

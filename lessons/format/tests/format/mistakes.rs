@@ -23,8 +23,10 @@ fn mistaken(source: &str, unit: Option<&str>) -> Vec<(String, &'static str)> {
         (format!("({source})/2"), "factor of 2"),
         (format!("1/({source})"), "upside down"),
     ];
-    let thousand = if unit.is_some() { "another unit" } else { "power of ten" };
-    all.extend([(format!("1000*({source})"), thousand), (format!("({source})/1e6"), thousand)]);
+    let thousands = ["1000*", "1e-6*"].map(|power| format!("{power}({source})"));
+    let told = |text: String| [(text.clone(), "another unit"), (text, "power of ten")];
+    let takes = usize::from(unit.is_some()) + 1;
+    all.extend(thousands.into_iter().flat_map(|text| told(text).into_iter().rev().take(takes)));
     if unit.is_some_and(|unit| unit.contains("byte") || unit.contains('B'))
         && !unit.is_some_and(|u| u.contains("/byte"))
     {
