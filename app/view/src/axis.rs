@@ -294,8 +294,8 @@ mod tests {
             labels(&linear(-1.0, 1.0), 4, Some("nats")),
             ["-1.0", "-0.5", "0.0", "0.5", "1.0"]
         );
-        let short = Axis::between(4e-6, 20e-6, Scale::Log);
-        assert!(short.ticks(1, Some("s"), &Glyphs::new(GlyphSet::Unicode)).len() >= 2);
+        let short = Axis::over(4e-6, 20e-6, Scale::Log);
+        assert!(labels(&short, 1, Some("s")).len() >= 2);
         let log = Axis::around(3e-4, 0.9, Scale::Log);
         assert_eq!(labels(&log, 5, None), ["1e-4", "0.001", "0.01", "0.1", "1"]);
         assert_eq!(labels(&Axis::around(1.0, 8.0, Scale::Log), 4, None), ["1", "2", "5", "10"]);

@@ -119,6 +119,8 @@ named_enum! {
         StaleTranslation = "stale-translation",
         /// The answer of a question is shown before it is asked for.
         Spoiler = "spoiler",
+        /// An explanation that presumes what a machine will show.
+        Presumption = "presumption",
         /// A right option that is told by its length.
         TellingLength = "telling-length",
         /// A line wider than the prose column.

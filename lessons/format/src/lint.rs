@@ -1,12 +1,15 @@
 //! What makes a question easier than it is meant to be: an answer that is shown before it is asked for, options that are
-//! told apart by their length, and numbers drawn by learner that make a worse question than the printed ones.
+//! told apart by their length, and numbers drawn by learner that make a worse question than the printed ones. And
+//! explanations that presume a measurement.
 
 mod labs;
 mod length;
 mod numbers;
+mod presumption;
 mod spoiler;
 mod variants;
 
 pub use length::telling_lengths;
+pub use presumption::presumptions;
 pub use spoiler::spoilers;
 pub use variants::variants;

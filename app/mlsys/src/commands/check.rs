@@ -198,7 +198,9 @@ fn check(
     let mut exit = Exit::Passed;
     let spoilers = mlsys_lesson::spoilers(lesson, context.registry);
     let variants = mlsys_lesson::variants(lesson, context.registry);
-    for diagnostic in mlsys_lesson::overflow(lesson).into_iter().chain(spoilers).chain(variants) {
+    let presumptions = mlsys_lesson::presumptions(lesson, context.registry);
+    let overflow = mlsys_lesson::overflow(lesson).into_iter();
+    for diagnostic in overflow.chain(spoilers).chain(presumptions).chain(variants) {
         report(&diagnostic, context, &mut exit);
     }
     if depth == Depth::Read {

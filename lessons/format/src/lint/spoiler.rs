@@ -166,8 +166,12 @@ impl Told {
             "{} gives the answer of `{}`{label}, which is asked for in line {line}",
             self.by, question.id
         );
+        let held = match self.by.starts_with("panel ") {
+            true => format!("hold the panel back with until = \"{}\", ", question.id),
+            false => String::new(),
+        };
         let help = format!(
-            "ask before, change the numbers of the question, or write shown = \"why\" in `{}` if reading it off is what is asked",
+            "{held}ask before, change the numbers of the question, or write shown = \"why\" in `{}` if reading it off is what is asked",
             question.id
         );
         lesson.source.error(Code::Spoiler, self.place, message).help(help)

@@ -2,7 +2,7 @@
 
 use mlsys_lab::Registry;
 use mlsys_lab::report::{Report, RunData};
-use mlsys_lesson::{DeviceFacts, LessonEnv, parse, spoilers, telling_lengths};
+use mlsys_lesson::{DeviceFacts, LessonEnv, parse, presumptions, spoilers, telling_lengths};
 
 use crate::support::{cases, course, everything, json, lesson, registry, with_body};
 
@@ -138,7 +138,7 @@ fn an_answer_that_stands_above_its_question_is_an_error_where_it_stands() {
             vec![(13, 11)],
         ),
         (
-            "```{question} p\ntype = \"choice\"\nprompt = \"?\"\nanswer = \"1218\"\nwrong = [{ value = \"1\", say = \"\" }]\n```\n",
+            "```{question} p\ntype = \"choice\"\nprompt = \"?\"\nanswer = \"1218\"\nwrong = [{ value = \"1\", say = \"n\" }]\n```\n",
             "answer = 1218",
             vec![(10, 11)],
         ),
@@ -169,29 +169,34 @@ fn an_answer_in_a_panel_a_metric_or_the_headline_is_an_error_unless_it_waits() {
                 "```{{question}} {id}\ntype = \"numeric\"\nprompt = \"?\"\nanswer = \"311.87e12\"\nunit = \"FLOP/s\"\n```\n"
             )
         };
-        let lab = format!(
-            "```{{lab}} a\nkind = \"gpu-peak\"\nset = {{ gpu = \"a100-sxm4-40gb\", precision = \"fp16-tensor\" }}\n{lab}```\n"
-        );
-        let text = with_body(
-            &asked.replace('A', &lab).replace('q', &question("q")).replace('r', &question("r")),
-        );
-        let lesson = parse("t.md", &text).lesson.unwrap();
-        spoilers(&lesson, &registry)
-            .iter()
-            .map(|one| format!("{}: {}", one.line, one.message))
-            .collect()
+        let set = "set = { gpu = \"a100-sxm4-40gb\", precision = \"fp16-tensor\" }";
+        let lab = format!("```{{lab}} a\nkind = \"gpu-peak\"\n{set}\n{lab}```\n");
+        let asked: String = asked.split(' ').map(question).collect();
+        let lesson = parse("t.md", &with_body(&(lab + &asked))).lesson.unwrap();
+        let told = spoilers(&lesson, &registry);
+        told.iter().map(|one| format!("{} {}", one.line, one.message)).collect()
     };
-    println!("{:#?}", found("", "Aq"));
-    println!("{:#?}", found("[[panel]]\nname = \"steps\"\nuntil = \"q\"\n", "Aq"));
-    println!("{:#?}", found("[[panel]]\nname = \"steps\"\nuntil = \"q\"\n", "Aqr"));
-    println!(
-        "{:#?}",
-        found(
-            "metrics = [\"flops_per_second\"]\n[[panel]]\nname = \"steps\"\nuntil = \"q\"\n",
-            "Aqr"
-        )
-    );
+    let waiting = "[[panel]]\nname = \"steps\"\nuntil = \"q\"\n";
+    println!("{:#?}", found("", "q"));
+    println!("{:#?}", found(waiting, "q"));
+    println!("{:#?}", found(waiting, "q r"));
+    println!("{:#?}", found(&format!("metrics = [\"flops_per_second\"]\n{waiting}"), "q"));
     panic!();
+}
+
+#[test]
+fn an_explanation_that_states_what_a_machine_will_show_is_warned_of() {
+    let registry = registry();
+    let found = |metric: &str, explain: &str| -> Vec<(usize, usize)> {
+        let text = with_body(&format!(
+            "```{{lab}} t\nkind = \"train\"\n```\n\n```{{predict}} p\ntype = \"numeric\"\nprompt = \"Of 1218?\"\nmetric = \"t.{metric}\"\nexplain = \"{explain}\"\n```\n"
+        ));
+        let told = presumptions(&parse("t.md", &text).lesson.unwrap(), &registry);
+        told.iter().map(|one| (one.line, one.column)).collect()
+    };
+    assert_eq!(found("seconds_per_step", "It takes 4.37 seconds."), [(15, 21)]);
+    assert_eq!(found("seconds_per_step", "2 of the 1218 in 50 %."), []);
+    assert_eq!(found("parameters", "It has 4370 of them, 437 here."), []);
 }
 
 #[test]
@@ -217,6 +222,7 @@ fn the_built_in_course_gives_no_answer_away() {
         .iter()
         .flat_map(|lesson| spoilers(lesson, &registry))
         .chain(telling_lengths(&lessons))
+        .chain(lessons.iter().flat_map(|lesson| presumptions(lesson, &registry)))
         .map(|problem| problem.to_string())
         .collect();
     assert!(found.is_empty(), "{}\n{} in all", found.join("\n\n"), found.len());
