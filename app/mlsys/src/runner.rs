@@ -15,7 +15,7 @@ use mlsys_lab::Registry;
 use mlsys_lab::control::{Limits, StopReason};
 use mlsys_lab::device::{DeviceChoice, DeviceInfo};
 use mlsys_lab::params::{Params, Settings};
-use mlsys_lab::schema::{Draw, Param, Type};
+use mlsys_lab::schema::{Draw, Label, Param, Type};
 use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
 use mlsys_lesson::{Knob, KnownNames, Lesson, LessonEnv};
@@ -142,9 +142,12 @@ fn lab_item(lesson: &Lesson, plan: &Plan<'_>, ran: &Ran, elapsed: Duration) -> I
     let place = lesson.lab(plan.id).map_or(0, |lab| lab.place.start);
     let (device, metrics) = match ran {
         Ran::Finished(finished, device) => {
-            let metrics = finished.data.metrics();
-            let metrics =
-                metrics.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+            let labelled = |(name, value): (&str, Value)| {
+                let metric = plan.schema().metric(name);
+                let label = metric.map_or(Label::Computed, |metric| plan.schema().label(metric));
+                (name.to_owned(), (label, value))
+            };
+            let metrics = finished.data.metrics().into_iter().map(labelled).collect();
             (device.clone(), metrics)
         }
         Ran::Not(_) => (None, BTreeMap::new()),

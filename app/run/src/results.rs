@@ -86,7 +86,8 @@ pub enum Kind {
     Lab {
         /// Where it ran; labs that answer at once run nowhere.
         device: Option<String>,
-        metrics: BTreeMap<String, Value>,
+        /// Each with the word that says where it comes from.
+        metrics: BTreeMap<String, (Label, Value)>,
     },
     /// A prediction: what it is held against, each with the word that says where it comes from.
     Predict {

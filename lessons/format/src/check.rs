@@ -6,13 +6,14 @@ use mlsys_expr::{
 use mlsys_lab::schema::Class;
 use mlsys_lab::value::number;
 
+use crate::env::LessonEnv;
 use crate::model::{Check, Formula};
 
 /// What came of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckOutcome {
     Passed,
-    /// It does not hold; the sentence names the values, such as `run.accuracy = 0.61, wanted >= 0.95`.
+    /// It does not hold; the sentence names the values, such as `run.accuracy = 0.61 measured, wanted >= 0.95`.
     Failed(String),
     /// It could not be decided here, which is no failure.
     Skipped(String),
@@ -24,7 +25,7 @@ impl Check {
     /// Decides the check with the values of an environment.
     ///
     /// A missing value skips a check of class hardware or device and is an error of others, which hold on every machine.
-    pub fn evaluate(&self, env: &dyn Env) -> CheckOutcome {
+    pub fn evaluate(&self, env: &LessonEnv<'_>) -> CheckOutcome {
         match evaluate(&self.assert.expr, env) {
             Ok(Value::Bool(true)) => CheckOutcome::Passed,
             Ok(Value::Bool(false)) => CheckOutcome::Failed(explain(&self.assert, env)),
@@ -123,7 +124,7 @@ pub(crate) fn error_text(formula: &Formula, error: &EvalError) -> String {
 }
 
 /// Why a false condition is false: the first of its parts that is, with the values on both sides.
-fn explain(formula: &Formula, env: &dyn Env) -> String {
+fn explain(formula: &Formula, env: &LessonEnv<'_>) -> String {
     let expr = first_false(&formula.expr, env);
     match &expr.node {
         Node::Binary(op, left, right) => {
@@ -175,7 +176,7 @@ fn comparison(
     op: BinaryOp,
     left: &Expr,
     right: &Expr,
-    env: &dyn Env,
+    env: &LessonEnv<'_>,
 ) -> Option<String> {
     const MIRRORED: [(BinaryOp, BinaryOp); 4] = [
         (BinaryOp::Less, BinaryOp::Greater),
@@ -201,7 +202,7 @@ fn closeness(
     left: &Expr,
     right: &Expr,
     tolerance: &Expr,
-    env: &dyn Env,
+    env: &LessonEnv<'_>,
 ) -> Option<String> {
     let Ok(Value::Number(relative)) = evaluate(tolerance, env) else { return None };
     let (left, right) = if is_constant(left) { (right, left) } else { (left, right) };
@@ -217,9 +218,12 @@ fn is_constant(expr: &Expr) -> bool {
     expr.names().is_empty()
 }
 
-/// `text = value`, or the value alone for a constant.
-fn side(formula: &Formula, expr: &Expr, env: &dyn Env) -> String {
+/// `text = value` and where a number comes from, or the value alone for a constant.
+fn side(formula: &Formula, expr: &Expr, env: &LessonEnv<'_>) -> String {
     let value = match evaluate(expr, env) {
+        Ok(value @ Value::Number(_)) if !is_constant(expr) => {
+            format!("{} {}", shown(&value), env.label_in(expr))
+        }
         Ok(value) => shown(&value),
         Err(error) => format!("nothing ({error})"),
     };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mlsys_expr::{Env, LookupError, Value as Known};
+use mlsys_expr::{Env, Expr, LookupError, Value as Known};
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::{Label, Schema};
@@ -72,7 +72,12 @@ impl<'a> LessonEnv<'a> {
 
     /// Where the value of an expression comes from: [`Label`] says what counts where its names differ.
     pub fn label(&self, formula: &Formula) -> Label {
-        label_of(formula, |lab| match self.labs.get(lab)? {
+        self.label_in(&formula.expr)
+    }
+
+    /// The same of a part of an expression.
+    pub(crate) fn label_in(&self, expr: &Expr) -> Label {
+        label_of_expr(expr, |lab| match self.labs.get(lab)? {
             Lab::Ran(schema, _) => Some(*schema),
             Lab::NotRun(_) => None,
         })
@@ -101,6 +106,10 @@ impl<'a> LessonEnv<'a> {
 
 /// Where the value of an expression comes from, given the schemas of the lesson's labs by their ids.
 pub fn label_of<'s>(formula: &Formula, schema: impl Fn(&str) -> Option<&'s Schema>) -> Label {
+    label_of_expr(&formula.expr, schema)
+}
+
+fn label_of_expr<'s>(expr: &Expr, schema: impl Fn(&str) -> Option<&'s Schema>) -> Label {
     let label = |name: &str| {
         let (lab, metric) = name.split_once('.')?;
         if lab == "device" {
@@ -109,7 +118,7 @@ pub fn label_of<'s>(formula: &Formula, schema: impl Fn(&str) -> Option<&'s Schem
         let schema = schema(lab)?;
         Some(schema.label(schema.metric(metric)?))
     };
-    let names = formula.expr.names();
+    let names = expr.names();
     names.iter().filter_map(|(name, _)| label(name.as_str())).min().unwrap_or(Label::Computed)
 }
 

@@ -175,8 +175,11 @@ fn item_json(item: &Item) -> Json {
     match &item.kind {
         Kind::Lab { device, metrics } => {
             object["device"] = json!(device);
+            let all = || metrics.iter();
             object["metrics"] =
-                metrics.iter().map(|(name, value)| (name.clone(), output::value(value))).collect();
+                all().map(|(name, (_, value))| (name.clone(), output::value(value))).collect();
+            object["labels"] =
+                all().map(|(name, (label, _))| (name.clone(), json!(label.to_string()))).collect();
         }
         Kind::Predict { theory, target, .. } => {
             let labelled = |one: &Option<(Label, Value)>| {

@@ -27,8 +27,8 @@ fn item(id: &str, kind: Kind, verdict: Verdict) -> Item {
 
 fn results() -> Results {
     let metrics = BTreeMap::from([
-        ("accuracy".to_owned(), Value::Float(0.5)),
-        ("parameters".to_owned(), Value::Int(1218)),
+        ("accuracy".to_owned(), (Label::Measured, Value::Float(0.5))),
+        ("parameters".to_owned(), (Label::Computed, Value::Int(1218))),
     ]);
     let lab = Kind::Lab { device: Some("cpu (a processor)".to_owned()), metrics };
     let predict = Kind::Predict {
@@ -112,6 +112,7 @@ fn json_holds_everything() {
     assert_eq!((&lesson["score"], &lesson["points"]), (&Json::from(2), &Json::from(6)));
     assert_eq!(lesson["title"], NASTY);
     assert_eq!(lesson["items"][0]["metrics"]["parameters"], 1218);
+    assert_eq!(lesson["items"][0]["labels"]["accuracy"], "measured");
     assert_eq!(
         lesson["items"][1]["target"],
         serde_json::json!({ "label": "measured", "value": 0.5 })

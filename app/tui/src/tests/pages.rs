@@ -276,3 +276,57 @@ fn reading_looks_as_it_did() {
         ]);
     }
 }
+
+#[test]
+fn a_panel_that_waits_for_an_answer_is_shown_after_it() {
+    const LESSON: &str = "+++\nformat = 1\nid = \"a/b\"\ntitle = \"B\"\nminutes = 1\n+++\n\
+        ```{lab} a\nkind = \"gpu-peak\"\n[[panel]]\nname = \"machines\"\n[[panel]]\nname = \"steps\"\n\
+        until = \"q\"\n```\n\n\
+        ```{question} q\ntype = \"numeric\"\nprompt = \"?\"\nanswer = 7\n```\n";
+    let waits = "steps is shown when question q is answered rightly";
+    let (mut bench, _) = Bench::opening((120, 40), LESSON);
+    assert_eq!(bench.lab().pictures.panels.len(), 1);
+    bench.follow(&[("", waits), ("n\n6\n", waits), ("\n7\n", &format!("no: {waits} | right: 7"))]);
+    assert_eq!(bench.lab().pictures.panels.len(), 2);
+}
+
+#[test]
+fn n_shows_all_text_on_the_way_to_a_task() {
+    let lines =
+        |from: usize| (from..from + 40).map(|line| format!("Line {line}.\n\n")).collect::<String>();
+    let question = |id: &str| {
+        format!("```{{question}} {id}\ntype = \"numeric\"\nprompt = \"?\"\nanswer = 7\n```\n\n")
+    };
+    let front = "+++\nformat = 1\nid = \"a/b\"\ntitle = \"B\"\nminutes = 1\n+++\n";
+    let text = [front, &lines(0), &question("q"), &lines(40), &question("r"), &lines(80)].concat();
+    for size in [(40, 12), (80, 24), (120, 40)] {
+        let (mut bench, _) = Bench::opening(size, &text);
+        let mut seen = bench.screen();
+        let mut presses = 0;
+        while !bench.page().ended {
+            bench.keys("n");
+            seen += &bench.screen();
+            presses += 1;
+        }
+        let missed: Vec<usize> =
+            (0..120).filter(|line| !seen.contains(&format!("Line {line}."))).collect();
+        assert!(missed.is_empty(), "{size:?}: {missed:?}");
+        // 240 lines, with one line of each page again on the next.
+        let height = usize::from(size.1) - 4;
+        assert!(presses <= 240 / height + 10, "{size:?}: {presses}");
+    }
+    // In a lesson that was begun, the first step goes to the first open task, and passes what was read.
+    let (mut bench, _) = Bench::opening((80, 24), &text);
+    while !bench.screen().contains("QUESTION q") {
+        bench.keys("n");
+    }
+    bench.keys("n\n7\n\u{1b}");
+    bench.app.left_pages.clear();
+    let lesson = read("a.md", &text);
+    bench.app.open(lesson);
+    bench.shows("Line 0.");
+    while !bench.screen().contains("QUESTION r") {
+        bench.keys("n");
+        bench.hides("Line 20.");
+    }
+}
