@@ -6,6 +6,7 @@ mod target;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use mlsys_lab::schema::Label;
 use mlsys_lab::value::number;
 use mlsys_run::console::{Console, harmless};
 use mlsys_run::files;
@@ -184,6 +185,7 @@ fn markdown_remark(lesson: &LessonResult, item: &Item) -> String {
         Kind::Predict { theory, target, .. } => {
             let of_target = target.as_ref().map(|(label, _)| *label);
             let theory = theory.iter().map(|(label, value)| match Some(*label) == of_target {
+                true if *label == Label::Measured => format!("baseline {value}"),
                 true => format!("theory {value}"),
                 false => format!("{label} {value}"),
             });

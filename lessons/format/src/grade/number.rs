@@ -213,20 +213,22 @@ impl Predict {
                 String::new()
             }
         };
-        let theory = theory.as_ref().map(in_words);
         // No measurement repeats to more than three digits.
-        let told = match &actual {
+        let told = |value: &Value, label: Option<Label>| match value {
             Value::Number(x) if label == Some(Label::Measured) && x.fract() != 0.0 => {
-                Value::Number(significant(*x, 3))
+                in_words(&Value::Number(significant(*x, 3)))
             }
-            known => known.clone(),
+            known => in_words(known),
         };
-        let (predicted, actual) = (in_words(&predicted), in_words(&told));
+        let of_theory = self.theory.as_ref().map(|theory| theory.label);
+        let theory = theory.as_ref().map(|value| told(value, of_theory));
+        let (predicted, actual) = (in_words(&predicted), told(&actual, label));
         let says = theory.as_ref().map_or_else(String::new, |theory| {
             // Two values of one origin: the second is what the lesson holds against the first.
-            match self.theory.as_ref().map(|theory| theory.label).filter(|own| Some(*own) != label)
-            {
+            match of_theory.filter(|own| Some(*own) != label) {
                 Some(own) => format!("; {own} {theory}"),
+                // A measured value next to another is that of a run without the change.
+                None if label == Some(Label::Measured) => format!("; baseline {theory}"),
                 None => format!("; theory {theory}"),
             }
         });
