@@ -54,7 +54,7 @@ pub const TABLE: &[Binding] = table! {
     Enter: [Enter] in &[Lab], needs [Knob], rank First =>
         "type value", "type a value for the marked knob";
     NextActivity: [Char('n')] in READING, needs [Activities], rank First =>
-        "next", "go on: text not shown yet, then the next prediction, lab or question";
+        "next", "read on to the next guess, lab or question";
     Less: [Left, Char('-')] in &[Lab], needs [Knob] =>
         "less", "turn the marked knob down; while it runs if the knob is live";
     More: [Right, Char('+'), Char('=')] in &[Lab], needs [Knob] =>

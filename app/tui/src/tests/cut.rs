@@ -12,7 +12,7 @@ use mlsys_lab::control::{Limits, StopReason};
 use mlsys_lab::device::DeviceId;
 use mlsys_lab::report::Report;
 use mlsys_lab::value::Value;
-use mlsys_lesson::{Course, Lesson, Outline, QuestionType};
+use mlsys_lesson::{Block, Course, Lesson, Outline, QuestionType};
 use mlsys_run::library::Library;
 use mlsys_run::outcome::Outcome;
 use mlsys_view::panel;
@@ -275,14 +275,13 @@ fn no_text_around_the_labs_is_cut() {
                 look(&bench, &format!("{id} {keys}"));
                 bench.app.overlay = None;
             }
-            while !bench.page().ended {
-                bench.keys("n");
-                let kernel = bench.page().marked_question();
-                if kernel.is_some_and(|question| question.kind.ty() == QuestionType::Kernel) {
-                    bench.keys("\n");
-                    look(&bench, &format!("{id} in the editor"));
-                    break;
-                }
+            let is_kernel = |block: &Block| {
+                block.as_question().is_some_and(|one| one.kind.ty() == QuestionType::Kernel)
+            };
+            if let Some(block) = lesson.lesson().blocks.iter().position(is_kernel) {
+                bench.app.page.as_mut().unwrap().mark_at(block);
+                bench.keys("\n");
+                look(&bench, &format!("{id} in the editor"));
             }
             bench.app.page = None;
         }

@@ -234,7 +234,8 @@ pub fn trial(page: &Page, question: &Question) -> Vec<String> {
         CaseResult::Passed(costs) => format!("passes ({})", costs.join("; ")),
     };
     let cases = cases.iter();
-    cases.flat_map(|case| sentence(&format!("Test {} {}.", case.name, result(case)))).collect()
+    let said = |case: &Case| result(case).trim_end_matches('.').to_owned();
+    cases.flat_map(|case| sentence(&format!("Test {} {}.", case.name, said(case)))).collect()
 }
 
 pub fn answered(page: &Page, question: &Question) -> Vec<String> {
