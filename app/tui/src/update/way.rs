@@ -39,7 +39,7 @@ impl App {
         let seen = page.seen.max(here).line(&document.blocks);
         if seen < to {
             // The last line that was seen stays, to read on from.
-            page.scroll = (seen - 1).min(longest);
+            page.scroll = seen.saturating_sub(1).max(page.scroll + 1).min(longest);
             page.see(height, &document.blocks);
             return self.start_instant();
         }
