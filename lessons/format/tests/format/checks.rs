@@ -177,11 +177,22 @@ fn an_answer_in_a_panel_a_metric_or_the_headline_is_an_error_unless_it_waits() {
         told.iter().map(|one| format!("{} {}", one.line, one.message)).collect()
     };
     let waiting = "[[panel]]\nname = \"steps\"\nuntil = \"q\"\n";
-    println!("{:#?}", found("", "q"));
-    println!("{:#?}", found(waiting, "q"));
-    println!("{:#?}", found(waiting, "q r"));
-    println!("{:#?}", found(&format!("metrics = [\"flops_per_second\"]\n{waiting}"), "q"));
-    panic!();
+    // All panels are shown where none is named.
+    assert_eq!(found("", "q").len(), 1, "{:?}", found("", "q"));
+    assert_eq!(found(&waiting.replace("until = \"q\"\n", ""), "q").len(), 1);
+    // Held back until q is answered, the panel tells what stands below q and nothing above.
+    assert_eq!(found(waiting, "q"), [""; 0]);
+    assert_eq!(found(&waiting.replace('q', "r"), "q r"), [""; 0]);
+    let told = found(waiting, "q r");
+    assert!(
+        matches!(told.as_slice(), [one] if one.contains("panel steps of lab a gives the answer of `r`")),
+        "{told:?}"
+    );
+    let told = found(&format!("metrics = [\"flops_per_second\"]\n{waiting}"), "q");
+    assert!(
+        matches!(told.as_slice(), [one] if one.contains("the metric `flops_per_second`")),
+        "{told:?}"
+    );
 }
 
 #[test]
