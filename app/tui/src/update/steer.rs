@@ -10,7 +10,7 @@ use mlsys_run::devices;
 use mlsys_run::outcome::Outcome;
 use mlsys_run::session::Panels;
 
-use crate::list::TextField;
+use crate::list::{FieldPurpose, TextField};
 use crate::message::Effect;
 use crate::state::{
     ActiveRun, App, FieldOf, Machine, Overlay, Page, PendingRequest, RunMode, RunStatus, Wait,
@@ -41,7 +41,7 @@ impl App {
     }
 
     pub(super) fn ask_for_steps(&mut self) {
-        let entry = TextField::over_the_page(self.recall.steps.to_string());
+        let entry = TextField::to_replace(FieldPurpose::Overlay, self.recall.steps.to_string());
         self.overlay = Some(Overlay::Field(FieldOf::Steps, entry));
     }
 

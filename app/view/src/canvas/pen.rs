@@ -257,12 +257,20 @@ fn fitting(letters: impl Iterator<Item = char>, room: usize) -> String {
     letters.take_while(fits).collect()
 }
 
-/// A name cut in its middle where it has parts: `block1.attention` and `block1.mlp` differ at their ends.
+/// A name cut in its middle where it has parts: `block1.attention` and `block1.mlp` differ at their ends. Words are cut at
+/// their end, and not inside a number.
 pub(crate) fn cut_name(name: &str, room: u16, ellipsis: &str) -> String {
     let whole = width(name) <= room;
     let spared = room.saturating_sub(width(ellipsis));
-    if whole || spared < 4 || !name.contains(['.', '_', '/']) {
-        return cut(name, room, ellipsis).into_owned();
+    if whole {
+        return name.to_owned();
+    }
+    if spared < 4 || name.contains(' ') || !name.contains(['.', '_', '/']) {
+        let start = fitting(name.chars(), usize::from(spared));
+        let in_number = |c: char| c.is_ascii_digit() || c == '.';
+        let is_split = start.ends_with(in_number) && name[start.len()..].starts_with(in_number);
+        let kept = if is_split { start.trim_end_matches(in_number) } else { &start };
+        return format!("{}{ellipsis}", if kept.is_empty() { &start } else { kept });
     }
     let (before, after) = (usize::from(spared / 2), usize::from(spared.div_ceil(2)));
     let start = fitting(name.chars(), before);
@@ -282,6 +290,8 @@ mod tests {
             ("block1.attention_norm", 9, "bloc~norm"),
             ("block1.attention", 4, "blo~"),
             ("matmul [64, 16]", 8, "matmul ~"),
+            ("prefill 7.68 flop/B", 16, "prefill 7.68 fl~"),
+            ("prefill 7.68 flop/B", 11, "prefill ~"),
             ("漢字.漢字", 7, "漢~字"),
         ] {
             let found = cut_name(name, room, "~");
