@@ -269,8 +269,8 @@ pub(crate) fn cut_name(name: &str, room: u16, ellipsis: &str) -> String {
         let start = fitting(name.chars(), usize::from(spared));
         let in_number = |c: char| c.is_ascii_digit() || c == '.';
         let is_split = start.ends_with(in_number) && name[start.len()..].starts_with(in_number);
-        let kept = if is_split { start.trim_end_matches(in_number) } else { &start };
-        return format!("{}{ellipsis}", if kept.is_empty() { &start } else { kept });
+        let kept = if is_split { start.trim_end_matches(in_number) } else { start.as_str() };
+        return format!("{}{ellipsis}", if kept.is_empty() { start.as_str() } else { kept });
     }
     let (before, after) = (usize::from(spared / 2), usize::from(spared.div_ceil(2)));
     let start = fitting(name.chars(), before);
