@@ -96,10 +96,10 @@ pub(super) fn accesses(text: &str, machine: &Machine) -> Frame {
             moved(counts.load),
             moved(counts.store),
             moved(counts.atomic),
-            each,
-            Value::from(used),
             Value::Int(counts.shared as i64),
             Value::Int(counts.replays as i64),
+            Value::from(used),
+            each,
         ]
     };
     let lines = machine.lines().into_iter();
@@ -111,8 +111,8 @@ pub(super) fn accesses(text: &str, machine: &Machine) -> Frame {
         );
     }
     let titles = [
-        "line", "kernel", "global", "loaded", "stored", "atomic", "each", "used", "shared",
-        "replays",
+        "line", "kernel", "global", "loaded", "stored", "atomic", "shared", "replays", "used",
+        "each",
     ];
     // What no line of this kernel does takes no room from the others.
     let says = |column: &usize| {
