@@ -102,7 +102,7 @@ pub(super) fn schedule(machine: Machine) -> Timeline {
             .map(|one| format!("scheduler {one}"))
             .chain(warps.iter().map(|warp| format!("block {} warp {}", warp.block, warp.number)))
             .collect(),
-        classes: ["issues", "waits for a result", "waits for memory", "waits at a barrier"]
+        classes: ["issues", "awaits result", "awaits memory", "at barrier"]
             .map(str::to_owned)
             .to_vec(),
         ..Timeline::default()
