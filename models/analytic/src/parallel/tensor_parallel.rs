@@ -16,10 +16,7 @@ const WEIGHTS: [Weight; 4] = [
 pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
     let ranks = run.params.size("ranks")?;
     let region = if run.params.bool("sequence_parallel")? { Region::Tokens } else { Region::Whole };
-    picture::offer(run, "matrices", || {
-        let mut panes = weights(&WEIGHTS, ranks);
-        panes.extend(walks(region, "up", ranks));
-        Frame::Panes(panes)
-    });
+    picture::offer(run, "matrices", || Frame::Panes(weights(&WEIGHTS, ranks)));
+    picture::offer(run, "block", || Frame::Panes(walks(region, "up", ranks).into()));
     Ok(Simulated::default())
 }

@@ -17,8 +17,9 @@ use crate::parallel;
 
 type Picture = fn(&Session) -> Option<Frame>;
 
-pub(super) const ALL: [(&str, Picture); 5] = [
+pub(super) const ALL: [(&str, Picture); 6] = [
     ("matrices", |of| Some(of.matrices())),
+    ("block", |of| Some(of.block())),
     ("timeline", |of| Some(of.timeline())),
     ("ring", Session::ring),
     ("traffic", Session::traffic),
@@ -26,7 +27,7 @@ pub(super) const ALL: [(&str, Picture); 5] = [
 ];
 
 impl Session {
-    /// The weights of a block with their slices, and what each rank holds of activations and gradients.
+    /// The weights of a block with their slices.
     fn matrices(&self) -> Frame {
         // Neighbours that are cut alike share a picture.
         let mut drawn: Vec<(Vec<&str>, String, Cut)> = Vec::new();
@@ -48,14 +49,17 @@ impl Session {
             .zip(&names)
             .map(|((_, shape, cut), name)| Weight { name, shape, cut: *cut })
             .collect();
+        Frame::Panes(slices::weights(&drawn, self.setup.ranks))
+    }
+
+    /// What each rank holds of activations and gradients; in context mode, whose keys it has in which round.
+    fn block(&self) -> Frame {
         let ranks = self.setup.ranks;
-        let mut panes = slices::weights(&drawn, ranks);
-        match self.setup.mode {
-            Mode::Tensor => panes.extend(slices::walks(Region::Whole, "gate, up", ranks)),
-            Mode::TensorSequence => panes.extend(slices::walks(Region::Tokens, "gate, up", ranks)),
-            Mode::Context => panes.insert(0, rounds(ranks)),
-        }
-        Frame::Panes(panes)
+        Frame::Panes(match self.setup.mode {
+            Mode::Tensor => slices::walks(Region::Whole, "gate, up", ranks).into(),
+            Mode::TensorSequence => slices::walks(Region::Tokens, "gate, up", ranks).into(),
+            Mode::Context => vec![rounds(ranks)],
+        })
     }
 
     fn timeline(&self) -> Frame {
