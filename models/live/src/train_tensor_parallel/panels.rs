@@ -205,16 +205,16 @@ pub(super) fn rounds(ranks: usize) -> Pane {
         remark: String::new(),
     };
     Pane {
-        title: "whose keys, by round".to_owned(),
+        title: "whose keys and values each rank has, by round".to_owned(),
         frame: Frame::Cells(Cells {
             across: "round".to_owned(),
             kinds: vec![
-                kind("all seen", Tone::First),
-                kind("own: up to itself", Tone::Second),
-                kind("ahead: passed on unseen", Tone::Empty),
+                kind("earlier tokens: used", Tone::First),
+                kind("own tokens", Tone::Second),
+                kind("later tokens: passed on, not used", Tone::Empty),
             ],
             rows: (0..ranks).map(row).collect(),
-            note: "A token looks back only, so that the first worker has little to do and the last one the most."
+            note: "A token attends to earlier tokens only: the first rank has the least work, the last one the most."
                 .to_owned(),
             ..Cells::default()
         }),
