@@ -123,8 +123,8 @@ impl Checker<'_> {
             [_, other] => Ok(Err((*other, values))),
             [_, "convert", from, by, to] => {
                 self.count(name, &values, 1, place)?;
-                let types =
-                    [from, to].map(|name| name.parse().or(name.replace('_', " ").parse::<Scalar>()));
+                let types = [from, to]
+                    .map(|name| name.parse().or(name.replace('_', " ").parse::<Scalar>()));
                 let [Ok(from), Ok(to)] = types else { return Err(crate::check::Reported) };
                 let Some(value) = values.into_iter().next() else {
                     return Err(crate::check::Reported);

@@ -5,7 +5,7 @@ use mlsys_lab::Frame;
 use mlsys_lab::frame::{
     Cells, Milestone, Paragraph, Span, SpanKind, StyledSpan, StyledText, Timeline, Tone, Total,
 };
-use mlsys_lab::picture::{axis, heat_map, kinds, line, pane, point, row, scatter};
+use mlsys_lab::picture::{axis, heat_map, kinds, line, log_axis, pane, point, row, scatter};
 use mlsys_lab::value::number;
 use mlsys_nn::data::Vocabulary;
 
@@ -131,12 +131,12 @@ fn latency(session: &Session) -> Frame {
     let modelled = modelled
         .filter(|((_, costs), _)| !costs.is_empty())
         .map(|((name, _), curve)| line(name, curve));
-    let plot = |y: &str, unit: &str, points, lines| {
-        scatter([axis("token", ""), axis(y, unit)], &names, points, lines)
-    };
+    let plot = |y, points, lines| scatter([axis("token", ""), y], &names, points, lines);
+    // One slow token of a busy machine would flatten the others on a linear axis.
+    let [time, operations] = [log_axis("time", "seconds"), log_axis("operations", "flops")];
     Frame::Panes(vec![
-        pane("measured", plot("time", "seconds", measured.collect(), Vec::new())),
-        pane("modelled", plot("operations", "flops", Vec::new(), modelled.collect())),
+        pane("measured", plot(time, measured.collect(), Vec::new())),
+        pane("modelled", plot(operations, Vec::new(), modelled.collect())),
     ])
 }
 
@@ -160,7 +160,7 @@ fn phases(costs: &CostLog) -> Frame {
     points.extend(costs.spans.last().map(|last| (last.end(), 0.0)));
     let lanes = present.iter().map(|phase| {
         let intensity = costs.intensity(*phase).unwrap_or(0.0);
-        format!("{} {intensity:.2} flop/B", phase.name())
+        format!("{} {intensity:.2}", phase.name())
     });
     let first = costs.spans.first();
     let first =
