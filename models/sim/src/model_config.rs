@@ -11,6 +11,7 @@ mod family;
 mod fields;
 mod numerics;
 mod read;
+mod rotary;
 mod tensors;
 
 pub use cost::{ADAM_BYTES, TRAINING};
@@ -18,6 +19,7 @@ pub use family::Family;
 pub use fields::ConfigProblem;
 pub use numerics::Numerics;
 pub use read::MAX_BYTES;
+pub use rotary::{RotaryScaling, ScalingError};
 pub use tensors::{Part, Tensor};
 
 /// The dimensions of a decoder-only transformer.

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use burn::remote::{ConnectError, RemoteHost};
+use burn_communication::guard;
 use burn::tensor::{Device, Tensor};
 use mlsys_lab::LabError;
 
@@ -157,8 +158,12 @@ fn session(
 ) -> Result<Device, SessionError> {
     let token = kept_token(socket);
     let presented = token.as_ref().map_or("", Token::text);
+    let address = Address::from(socket).to_string();
+    if let Some(token) = &token {
+        guard::present(&address, token.text());
+    }
     // The server looks at what stands before the first dot; the rest tells the sessions apart.
-    let host = RemoteHost::websocket(&Address::from(socket).to_string())
+    let host = RemoteHost::websocket(&address)
         .with_credential(format!("{presented}.{generation}.{slot}"));
     let opening = move || -> Result<_, ConnectError> {
         let device = Device::remote_options(&host).init()?;
@@ -175,7 +180,12 @@ fn session(
 }
 
 fn refused(error: &ConnectError, token: Option<&Token>) -> SessionError {
-    if let ConnectError::Unauthorized = error {
+    let is_not_admitted = match error {
+        ConnectError::Unauthorized => true,
+        ConnectError::Unreachable { reason } => reason == guard::NOT_ADMITTED,
+        _ => false,
+    };
+    if is_not_admitted {
         return SessionError::Unauthorized(if token.is_some() {
             "the token behind '#' is not the one that it asks for; each start has a new one"
         } else {

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use ::safetensors::SafeTensorError;
 use mlsys_lab::Artifact;
+use mlsys_sim::model_config::RotaryScaling;
 
 use super::{Recipe, Trained};
 use crate::data::{DataConfig, Dataset};
@@ -94,9 +95,11 @@ impl Trained {
             ],
         };
         if let Architecture::Transformer(config) = &self.architecture {
-            let Variant { head, rotary_base, rms_epsilon } = config.variant;
+            let Variant { head, rotary_base, rotary_scaling, rms_epsilon } = config.variant;
             pairs.extend(head.map(|head| ("head", head.to_string())));
             pairs.push(("rotary_base", rotary_base.to_string()));
+            let scaling = rotary_scaling.json();
+            pairs.extend(scaling.map(|scaling| ("rotary_scaling", scaling.to_string())));
             pairs.push(("rms_epsilon", rms_epsilon.to_string()));
         }
         pairs.extend(sizes.into_iter().map(|(name, size)| (name, size.to_string())));
@@ -225,9 +228,18 @@ impl Description<'_> {
             },
         };
         let usual = Variant::default();
+        let scaling = |text: &str| match serde_json::from_str(text) {
+            Ok(object) => RotaryScaling::parse(&object, None).ok(),
+            Err(_) => None,
+        };
+        let rotary_scaling = match self.text("rotary_scaling") {
+            Ok(text) => scaling(text).ok_or_else(|| unreadable("rotary_scaling", text))?,
+            Err(_) => usual.rotary_scaling,
+        };
         Ok(Variant {
             head: says("head").then(|| self.size("head", LARGEST)).transpose()?,
             rotary_base: positive("rotary_base", usual.rotary_base)?,
+            rotary_scaling,
             rms_epsilon: positive("rms_epsilon", usual.rms_epsilon)?,
         })
     }

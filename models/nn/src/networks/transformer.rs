@@ -13,6 +13,7 @@ use crate::networks::Initializer;
 use burn::module::{Module, Param};
 use burn::tensor::{Int, Tensor, activation};
 use mlsys_device::fused::{self, Heads};
+use mlsys_sim::model_config::RotaryScaling;
 
 mod checkpointing;
 mod config;
@@ -32,6 +33,8 @@ pub struct Transformer {
     pub norm: RmsNorm,
     /// See [`Rotary`].
     pub rotary_base: f64,
+    #[module(skip)]
+    pub rotary_scaling: RotaryScaling,
     /// The output head, `[width, vocab]`; not tied to the embedding.
     pub head: Param<Tensor<2>>,
 }
@@ -121,6 +124,7 @@ impl TransformerConfig {
                 .collect(),
             norm: norm(initial),
             rotary_base: self.variant.rotary_base,
+            rotary_scaling: self.variant.rotary_scaling,
             // So small that the first scores hardly differ: training starts from the logarithm of the vocabulary.
             head: initial.weights([width, vocab], width * width, width * vocab),
         }
@@ -177,7 +181,7 @@ impl Transformer {
     fn rotary(&self) -> Rotary {
         // Any even number of numbers a head for a transformer without blocks.
         let head = self.blocks.first().map_or(2, |block| block.attention.head());
-        Rotary { head, base: self.rotary_base }
+        Rotary { head, base: self.rotary_base, scaling: self.rotary_scaling }
     }
 }
 

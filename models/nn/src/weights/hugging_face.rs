@@ -16,7 +16,8 @@ pub const WEIGHTS: &str = "model.safetensors";
 
 /// Numbers and switches of `config.json`.
 pub(super) fn sizes(config: &TransformerConfig) -> Vec<(&'static str, Json)> {
-    vec![
+    let scaling = config.variant.rotary_scaling.json();
+    let mut sizes = vec![
         ("vocab_size", json!(config.vocab)),
         ("hidden_size", json!(config.width)),
         ("intermediate_size", json!(config.ffn)),
@@ -29,7 +30,9 @@ pub(super) fn sizes(config: &TransformerConfig) -> Vec<(&'static str, Json)> {
         ("rope_theta", json!(config.variant.rotary_base)),
         ("tie_word_embeddings", json!(false)),
         ("attention_bias", json!(false)),
-    ]
+    ];
+    sizes.extend(scaling.map(|scaling| ("rope_scaling", scaling)));
+    sizes
 }
 
 /// All files but the weights, by name.

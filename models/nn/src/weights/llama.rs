@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-use mlsys_sim::model_config::{self, Attention, AttentionBias, Family, Model};
+use mlsys_sim::model_config::{self, Attention, AttentionBias, Family, Model, RotaryScaling};
 use serde_json::Value as Json;
 
 use super::safetensors::{self, Head, Opened};
@@ -214,10 +214,10 @@ fn read_config(bytes: &[u8]) -> Result<(TransformerConfig, Head), Vec<String>> {
     if config.attention_bias != AttentionBias::None || config.ffn_bias {
         problems.push("attention_bias or mlp_bias is true; biases are not supported".to_owned());
     }
-    if let Some(kind) = &numerics.rotary_scaling {
-        let kind = kind.escape_debug();
-        problems.push(format!("rotary positions are scaled ({kind}), which is not supported"));
-    }
+    let rotary_scaling = numerics.rotary_scaling.clone().unwrap_or_else(|error| {
+        problems.push(error.to_string());
+        RotaryScaling::Unscaled
+    });
     if model.parameters > MAX_PARAMETERS {
         problems.push(format!(
             "the model has {} parameters; at most {MAX_PARAMETERS} run here",
@@ -239,6 +239,7 @@ fn read_config(bytes: &[u8]) -> Result<(TransformerConfig, Head), Vec<String>> {
         variant: Variant {
             head: own_head,
             rotary_base: numerics.rotary_base,
+            rotary_scaling,
             rms_epsilon: numerics.epsilon,
         },
     };

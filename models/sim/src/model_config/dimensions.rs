@@ -47,6 +47,7 @@ pub(super) fn dimensions(fields: &mut Fields<'_>, family: Family) -> ModelConfig
         let learned = (family == Family::Gpt2).then(|| fields.number(names.context));
         (learned, hidden, true)
     };
+    let context = fields.optional(names.context);
     ModelConfig {
         family,
         layers,
@@ -54,7 +55,7 @@ pub(super) fn dimensions(fields: &mut Fields<'_>, family: Family) -> ModelConfig
         vocab,
         embedding,
         positions,
-        context: fields.optional(names.context),
+        context,
         tied: fields.flag("tie_word_embeddings", conventions.tied),
         final_norm,
         heads,
@@ -64,7 +65,7 @@ pub(super) fn dimensions(fields: &mut Fields<'_>, family: Family) -> ModelConfig
         ffn,
         ffn_bias: bias(fields, conventions.ffn_bias) == AttentionBias::All,
         experts: conventions.experts.map(|rule| experts(fields, rule, layers)),
-        numerics: (family == Family::Llama).then(|| numerics(fields)),
+        numerics: (family == Family::Llama).then(|| numerics(fields, context)),
     }
 }
 

@@ -3,6 +3,7 @@
 use serde_json::Value as Json;
 
 use super::fields::Fields;
+use super::{RotaryScaling, ScalingError};
 
 /// The activation, the epsilon of the norms, and the rotary positions.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,12 +15,12 @@ pub struct Numerics {
     /// Base of the angles of rotary positions.
     pub rotary_base: f64,
     /// How the angles are scaled for contexts longer than those of pretraining.
-    pub rotary_scaling: Option<String>,
+    pub rotary_scaling: Result<RotaryScaling, ScalingError>,
 }
 
-pub(super) fn numerics(fields: &mut Fields<'_>) -> Numerics {
+pub(super) fn numerics(fields: &mut Fields<'_>, context: Option<u64>) -> Numerics {
     let mut rotary_base = fields.positive("rope_theta", 10_000.0);
-    let mut rotary_scaling = None;
+    let mut rotary_scaling = Ok(RotaryScaling::Unscaled);
     // The names of newer and of older files.
     for key in ["rope_parameters", "rope_scaling"] {
         let object = match fields.get(key) {
@@ -31,9 +32,9 @@ pub(super) fn numerics(fields: &mut Fields<'_>) -> Numerics {
                 continue;
             }
         };
-        let kind = object.get("rope_type").or_else(|| object.get("type")).and_then(Json::as_str);
-        if let Some(kind) = kind.filter(|kind| *kind != "default") {
-            rotary_scaling = Some(kind.to_owned());
+        let scaling = RotaryScaling::parse(&object, context);
+        if scaling != Ok(RotaryScaling::Unscaled) {
+            rotary_scaling = scaling;
         }
         if let Some(theta) = object.get("rope_theta") {
             rotary_base = fields.positive_of(key, "rope_theta", theta);

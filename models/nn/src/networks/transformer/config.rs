@@ -1,5 +1,7 @@
 //! The sizes of a transformer, and what must hold between them.
 
+use mlsys_sim::model_config::RotaryScaling;
+
 use super::{ROTARY_BASE, Rotary};
 
 /// The usual number that norms add to the mean square.
@@ -26,12 +28,18 @@ pub struct Variant {
     /// Numbers of a head, if they are not the width by the number of heads.
     pub head: Option<usize>,
     pub rotary_base: f64,
+    pub rotary_scaling: RotaryScaling,
     pub rms_epsilon: f64,
 }
 
 impl Default for Variant {
     fn default() -> Self {
-        Self { head: None, rotary_base: ROTARY_BASE, rms_epsilon: RMS_EPSILON }
+        Self {
+            head: None,
+            rotary_base: ROTARY_BASE,
+            rotary_scaling: RotaryScaling::Unscaled,
+            rms_epsilon: RMS_EPSILON,
+        }
     }
 }
 
@@ -73,7 +81,8 @@ impl TransformerConfig {
     }
 
     pub fn rotary(&self) -> Rotary {
-        Rotary { head: self.head(), base: self.variant.rotary_base }
+        let Variant { rotary_base: base, rotary_scaling: scaling, .. } = self.variant;
+        Rotary { head: self.head(), base, scaling }
     }
 
     /// Numbers of all heads of the queries of a token.

@@ -2,6 +2,7 @@
 
 use burn::tensor::{Bool, DType, Device, Tensor, TensorData};
 use mlsys_device::fused::{self, Heads};
+use mlsys_sim::model_config::RotaryScaling;
 
 /// The usual base (Su et al. 2021).
 pub(super) const ROTARY_BASE: f64 = 10_000.0;
@@ -13,11 +14,12 @@ pub struct Rotary {
     /// Numbers of a head.
     pub head: usize,
     pub base: f64,
+    pub scaling: RotaryScaling,
 }
 
 impl From<usize> for Rotary {
     fn from(head: usize) -> Self {
-        Self { head, base: ROTARY_BASE }
+        Self { head, base: ROTARY_BASE, scaling: RotaryScaling::Unscaled }
     }
 }
 
@@ -125,20 +127,19 @@ impl TokenPositions {
 /// Cosines and sines of positions, a row of as many each: `[rows, 1, time, 2, head / 2]`.
 fn angles(
     rows: &[Vec<usize>],
-    Rotary { head, base }: Rotary,
+    Rotary { head, base, scaling }: Rotary,
     dtype: DType,
     device: &Device,
 ) -> [Tensor<5>; 2] {
     let (pairs, time) = (head / 2, rows.first().map_or(0, Vec::len));
     // In radians: the first pair is turned by one a token, the last hardly.
-    let speeds = (0..pairs).map(|pair| base.powf(-2.0 * pair as f64 / head as f64));
-    let speeds: Vec<f64> = speeds.collect();
+    let (speeds, amplitude) = (scaling.speeds(head, base), scaling.amplitude());
     let turned = |&position: &usize| speeds.iter().map(move |speed| position as f64 * speed);
     let angles: Vec<f64> = rows.iter().flatten().flat_map(turned).collect();
     // Each position's angles for the first halves of the pairs, then for the second.
     let table = |first: fn(f64) -> f64, second: fn(f64) -> f64| {
         let of = |angles: &[f64]| -> Vec<f64> {
-            let halves = [first, second].map(|function| angles.iter().copied().map(function));
+            let halves = [first, second].map(|function| angles.iter().map(|angle| amplitude * function(*angle)));
             halves.into_iter().flatten().collect()
         };
         let values: Vec<f64> = angles.chunks(pairs.max(1)).flat_map(of).collect();

@@ -72,6 +72,30 @@ fn scores_are_those_of_the_definition() {
 }
 
 #[test]
+fn scaled_positions_give_the_scores_of_the_definition_and_are_saved() {
+    let (_kept, folder) = copy("grouped");
+    let expected = expected("grouped");
+    let scaled = expected["scaled"].as_array().unwrap();
+    assert_eq!(scaled.len(), 3);
+    for one in scaled {
+        edit(&folder, &[("rope_scaling", one["rope_scaling"].clone())]);
+        let trained = read(&folder);
+        let own = scores(&trained, &tokens(&expected["tokens"]));
+        let last = own[8].iter().zip(floats(&one["last"]));
+        let off = last.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(off < 1e-4, "{one}: {off:e}");
+        // Between labs, and in the file for other programs.
+        let Architecture::Transformer(config) = &trained.architecture else { panic!("one") };
+        let artifact = trained.artifact().unwrap();
+        let again = Trained::parse(&artifact.bytes).unwrap();
+        assert_eq!(again.architecture, trained.architecture);
+        let saved = hugging_face::sizes(config);
+        let saved = saved.iter().find(|(name, _)| *name == "rope_scaling").unwrap();
+        assert_eq!(saved.1["rope_type"], one["rope_scaling"]["rope_type"]);
+    }
+}
+
+#[test]
 fn bases_and_epsilons_change_the_scores() {
     let (_kept, folder) = copy("grouped");
     let given = tokens(&expected("grouped")["tokens"]);
@@ -133,7 +157,7 @@ type Case<'a> = (&'a [(&'a str, Json)], &'a [&'a str]);
 
 #[test]
 fn a_config_that_does_not_run_says_all_that_is_wrong() {
-    let cases: [Case; 11] = [
+    let cases: [Case; 12] = [
         (&[("model_type", json!("olmo2"))], &["model_type is olmo2", "only llama"]),
         (&[("model_type", json!("lama"))], &["model_type 'lama'", "did you mean 'llama'?"]),
         (
@@ -155,8 +179,12 @@ fn a_config_that_does_not_run_says_all_that_is_wrong() {
             &["parameters; at most"],
         ),
         (
-            &[("rope_scaling", json!({ "rope_type": "llama3" }))],
-            &["rotary positions are scaled (llama3)"],
+            &[("rope_scaling", json!({ "rope_type": "longrope" }))],
+            &["rotary positions are scaled (longrope)"],
+        ),
+        (
+            &[("rope_scaling", json!({ "rope_type": "llama3", "factor": 8 }))],
+            &["llama3 scaling of rotary positions needs low_freq_factor"],
         ),
         (
             &[("num_key_value_heads", json!(4))],

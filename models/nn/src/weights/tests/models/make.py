@@ -66,14 +66,40 @@ def safetensors(path, tensors, kind):
     path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
+def scaled(scaling, speeds, config):
+    """Radians a token of each pair, and the factor of cosines and sines."""
+    if scaling is None:
+        return speeds, 1
+    slow = speeds / scaling["factor"]
+    if scaling["rope_type"] == "linear":
+        return slow, 1
+    original, head = scaling["original_max_position_embeddings"], config["head_dim"]
+    if scaling["rope_type"] == "llama3":
+        low, high = scaling["low_freq_factor"], scaling["high_freq_factor"]
+        share = np.clip((original * speeds / (2 * np.pi) - low) / (high - low), 0, 1)
+        return share * speeds + (1 - share) * slow, 1
+    pair = lambda turns: head * np.log(original / (turns * 2 * np.pi)) / (2 * np.log(config["rope_theta"]))
+    start, end = max(np.floor(pair(32)), 0), min(np.ceil(pair(1)), head - 1)
+    share = 1 - np.clip((np.arange(head // 2) - start) / (end - start), 0, 1)
+    return share * speeds + (1 - share) * slow, 0.1 * np.log(scaling["factor"]) + 1
+
+
+SCALED = [
+    dict(rope_type="linear", factor=2.5),
+    dict(rope_type="llama3", factor=8.0, low_freq_factor=0.5, high_freq_factor=2.0, original_max_position_embeddings=16),
+    dict(rope_type="yarn", factor=4.0, original_max_position_embeddings=512),
+]
+
+
 def scores(config, made, tokens):
     """The logits of every token, [time, vocab]."""
     w = {name: numbers for name, (numbers, _, _) in made.items()}
     heads, kv, head = config["num_attention_heads"], config["num_key_value_heads"], config["head_dim"]
     norm = lambda x, name: x / np.sqrt((x * x).mean(-1, keepdims=True) + config["rms_norm_eps"]) * w[name]
     half = np.arange(0, head, 2) / head
-    angles = np.outer(np.arange(len(tokens)), 1 / config["rope_theta"] ** half)
-    cos, sin = (np.concatenate([f(angles)] * 2, -1) for f in (np.cos, np.sin))
+    speeds, amplitude = scaled(config.get("rope_scaling"), 1 / config["rope_theta"] ** half, config)
+    angles = np.outer(np.arange(len(tokens)), speeds)
+    cos, sin = (np.concatenate([amplitude * f(angles)] * 2, -1) for f in (np.cos, np.sin))
     turned = lambda x: x * cos + np.concatenate([-x[..., head // 2:], x[..., :head // 2]], -1) * sin
     split = lambda x, n: x.reshape(len(tokens), n, head).transpose(1, 0, 2)
     x = w["model.embed_tokens.weight"][tokens]
@@ -134,6 +160,11 @@ def folder(name, config, kind, shards, pattern=..., seed=0):
     logits = scores(config, tensors, tokens)
     expected |= {"tokens": tokens, "last": [float(f"{x:.7g}") for x in logits[-1]],
                  "sums": [float(f"{x:.7g}") for x in logits.sum(-1)]}
+    if name == "grouped":
+        expected["scaled"] = []
+        for scaling in SCALED:
+            last = scores(config | {"rope_scaling": scaling}, tensors, tokens)[-1]
+            expected["scaled"].append({"rope_scaling": scaling, "last": [float(f"{x:.7g}") for x in last]})
     (path / "expected.json").write_text(json.dumps(expected) + "\n")
     try:
         import torch, transformers
@@ -142,6 +173,11 @@ def folder(name, config, kind, shards, pattern=..., seed=0):
     model = transformers.AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32)
     theirs = model(torch.tensor([tokens])).logits[0].detach().numpy()
     print(name, "differs from transformers by", np.abs(theirs - logits).max(), "of", np.abs(logits).max())
+    for one in expected.get("scaled", []):
+        model.config.rope_parameters = one["rope_scaling"] | {"rope_theta": config["rope_theta"]}
+        model.model.rotary_emb = type(model.model.rotary_emb)(model.config)
+        last = model(torch.tensor([tokens])).logits[0, -1].detach().numpy()
+        print(one["rope_scaling"]["rope_type"], "differs by", np.abs(last - one["last"]).max())
 
 
 folder("grouped", dict(vocab_size=37, hidden_size=24, intermediate_size=32, num_hidden_layers=2, num_attention_heads=6,
