@@ -26,6 +26,9 @@ pub use lesson::{
 pub use limits::{AnswerLimits, GradeFile, ProcessLimits};
 pub use model::Model;
 
+/// The heading of the options that every command takes, below its own.
+const EVERYWHERE: &str = "Options of every command";
+
 /// The variable that names the learner.
 pub const LEARNER: &str = "MLSYS_LEARNER";
 
@@ -41,21 +44,21 @@ pub struct Cli {
     #[command(flatten)]
     pub display: Display,
     /// Work on this course: a folder with a course.toml, or an archive that `mlsys course pack` wrote
-    #[arg(long, global = true, env = "MLSYS_COURSE", value_name = "DIR|FILE")]
+    #[arg(long, global = true, help_heading = EVERYWHERE, env = "MLSYS_COURSE", value_name = "DIR|FILE")]
     pub course: Option<OsString>,
     /// The learner's id: questions with numbers of the learner's own show those, and an export is a submission
     ///
     /// Without it questions show their printed numbers.
-    #[arg(long, global = true, env = LEARNER, value_name = "ID", hide_env_values = true)]
+    #[arg(long, global = true, help_heading = EVERYWHERE, env = LEARNER, value_name = "ID", hide_env_values = true)]
     pub learner: Option<String>,
     /// Show lessons in this language where they are translated: fr, pt-BR
-    #[arg(long, global = true, env = "MLSYS_LANG", value_name = "LANG")]
+    #[arg(long, global = true, help_heading = EVERYWHERE, env = "MLSYS_LANG", value_name = "LANG")]
     pub lang: Option<String>,
     /// Labs that split their work: devices of these processes for the workers, in turn (`mlsys worker`)
     ///
     /// Each as the worker has printed it, with its token: ws://127.0.0.1:4100/#TOKEN. @FILE reads them from a file, a line
     /// each, because other accounts of this machine can see what is typed here.
-    #[arg(long, global = true, value_name = "URL,URL", value_parser = mlsys_run::settings::workers)]
+    #[arg(long, global = true, help_heading = EVERYWHERE, value_name = "URL,URL", value_parser = mlsys_run::settings::workers)]
     pub workers: Option<String>,
     #[command(flatten)]
     pub reader: Reader,

@@ -1,4 +1,7 @@
 //! The one way out for text: results to standard output, everything else to standard error.
+//!
+//! Titles, names of parameters and folders, and answers come from files that others wrote. Here, and nowhere else, what
+//! could steer a terminal in them is made visible: in results where standard output is a terminal, and in all else always.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -30,12 +33,13 @@ impl Console {
     pub fn standard() -> Self {
         let progress =
             if io::stderr().is_terminal() { Progress::Drawn(None) } else { Progress::Silent };
-        Self {
-            out: Box::new(BufWriter::new(io::stdout())),
-            err: Box::new(io::stderr()),
-            progress,
-            warned: BTreeSet::new(),
-        }
+        let out = BufWriter::new(io::stdout());
+        let out: Box<dyn Write> = if io::stdout().is_terminal() {
+            Box::new(Harmless { inner: out, holds_lead: false })
+        } else {
+            Box::new(out)
+        };
+        Self { out, err: Box::new(io::stderr()), progress, warned: BTreeSet::new() }
     }
 
     /// Warnings and notes only: for a thread while another one has the line of progress.
@@ -68,7 +72,7 @@ impl Console {
     /// A line on standard error: a warning, a note, an error. Failing to write it is no failure.
     pub fn note(&mut self, text: impl Display) {
         self.clear_progress();
-        let _ = writeln!(self.err, "{text}");
+        let _ = writeln!(self.err, "{}", harmless(&text.to_string()));
     }
 
     /// A warning, printed once however often it comes.
@@ -85,7 +89,7 @@ impl Console {
         let Progress::Drawn(last) = self.progress else { return };
         if last.is_none_or(|last| last.elapsed() >= PROGRESS_PERIOD) {
             // Return to the first column and clear to the end of the line.
-            let _ = write!(self.err, "\r{}\x1b[K", text());
+            let _ = write!(self.err, "\r{}\x1b[K", harmless(&text()));
             let _ = self.err.flush();
             self.progress = Progress::Drawn(Some(Instant::now()));
         }
@@ -128,9 +132,58 @@ pub fn harmless(text: &str) -> String {
     safe
 }
 
+/// A stream to a terminal on which [`harmless`] text arrives.
+struct Harmless<W> {
+    inner: W,
+    /// Whether the last byte was the first of two of U+0080 to U+00BF, half of which steer a terminal.
+    holds_lead: bool,
+}
+
+const LEAD: u8 = 0xc2;
+
+impl<W: Write> Write for Harmless<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut safe = Vec::with_capacity(bytes.len());
+        for &byte in bytes {
+            let is_second = std::mem::take(&mut self.holds_lead);
+            let steers = match byte {
+                b'\n' | b'\t' => false,
+                0x80..=0x9f => is_second,
+                _ => byte.is_ascii_control(),
+            };
+            if is_second && !steers {
+                safe.push(LEAD);
+            }
+            if steers {
+                safe.extend(char::from(byte).escape_default().map(|c| c as u8));
+            } else if byte == LEAD {
+                self.holds_lead = true;
+            } else {
+                safe.push(byte);
+            }
+        }
+        self.inner.write_all(&safe)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::harmless;
+    use super::*;
+
+    #[test]
+    fn a_terminal_gets_nothing_that_steers_it_however_it_is_written() {
+        let text = "a\x1b[2Jb\x07\u{9b}c\u{a0}\u{e9}\u{4f60}\x7f\r\n\t";
+        for piece in [1, 2, 3, 100] {
+            let mut stream = Harmless { inner: Vec::new(), holds_lead: false };
+            text.as_bytes().chunks(piece).for_each(|bytes| stream.write_all(bytes).unwrap());
+            assert_eq!(String::from_utf8(stream.inner).unwrap(), harmless(text), "{piece}");
+        }
+    }
 
     #[test]
     fn nothing_that_steers_a_terminal_gets_through() {

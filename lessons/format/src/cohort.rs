@@ -127,7 +127,12 @@ impl Spread {
         values.retain(|value| value.is_finite());
         values.sort_by(f64::total_cmp);
         let last = values.len().checked_sub(1)?;
-        let at = |quarters: usize| values.get(last * quarters / 4).copied();
+        // Between two values where a quarter falls between them, so that the median of two is their mean.
+        let at = |quarters: usize| {
+            let (lower, upper) = (last * quarters / 4, (last * quarters).div_ceil(4));
+            let share = (last * quarters % 4) as f64 / 4.0;
+            Some(values.get(lower)? * (1.0 - share) + values.get(upper)? * share)
+        };
         Some(Self {
             count: values.len(),
             min: at(0)?,

@@ -35,7 +35,8 @@ impl From<&str> for Address {
         let (scheme, rest) = text.split_once("://").unwrap_or(("ws", text));
         let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
         // From the right, because the host may be an IPv6 address in brackets.
-        let split = authority.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse().ok()?)));
+        let split =
+            authority.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse().ok()?)));
         let (host, port) = split.map_or((authority, None), |(host, port)| (host, Some(port)));
         Self { scheme: scheme.to_ascii_lowercase(), host: host.to_owned(), port }
     }

@@ -47,7 +47,9 @@ impl<B: Backend, P: Protocol> ExternalCommService<B, P> {
         remote: Address,
         id: TensorTransferId,
     ) -> Option<TensorData> {
-        log::error!("tensor {id:?} of {remote} is not fetched: tensors do not move between servers");
+        log::error!(
+            "tensor {id:?} of {remote} is not fetched: tensors do not move between servers"
+        );
         None
     }
 }

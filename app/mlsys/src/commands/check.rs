@@ -41,36 +41,57 @@ pub fn lessons(options: &CheckLessons, context: &mut Context<'_>) -> Result<Exit
     }
     context.listen();
     let read = files(&options.paths, context.registry)?;
-    let exit = report_parsed(&read, context);
-    try_lessons(&read, None, exit, trial, context)
+    let found = report_parsed(&read, context);
+    try_lessons(&read, None, found, trial, context)
 }
 
 /// Does the same with a course, including its `course.toml`.
 pub fn course(library: &Library, trial: Trial, context: &mut Context<'_>) -> Result<Exit, Failure> {
     context.listen();
     let parsed = library.parsed();
-    let mut exit = Exit::Passed;
+    let mut found = Findings::default();
     for diagnostic in parsed.all_diagnostics() {
-        report(diagnostic, context, &mut exit);
+        found.report(diagnostic, context);
     }
     for (path, file) in library.files().iter().filter(|(path, _)| labs::is_lab(path)) {
         let (lab, _) = labs::read(path, &file.bytes, context.built_in);
         for problem in lab.iter().flat_map(|lab| labs::failures(&file.name, &file.bytes, lab)) {
-            report(&problem, context, &mut exit);
+            found.report(&problem, context);
         }
     }
     let read: Vec<Parsed> = parsed.lessons.into_iter().map(|(_, read)| read).collect();
     let lessons = read.iter().filter_map(|parsed| parsed.lesson.as_ref());
     for diagnostic in mlsys_lesson::telling_lengths(lessons) {
-        report(&diagnostic, context, &mut exit);
+        found.report(&diagnostic, context);
     }
-    try_lessons(&read, Some(library), exit, trial, context)
+    try_lessons(&read, Some(library), found, trial, context)
+}
+
+/// What is wrong with lessons as they read, and in which files.
+struct Findings {
+    exit: Exit,
+    files: BTreeSet<String>,
+}
+
+impl Default for Findings {
+    fn default() -> Self {
+        Self { exit: Exit::Passed, files: BTreeSet::new() }
+    }
+}
+
+impl Findings {
+    fn report(&mut self, diagnostic: &Diagnostic, context: &mut Context<'_>) {
+        report(diagnostic, context, &mut self.exit);
+        if diagnostic.is_error() {
+            self.files.insert(diagnostic.file.clone());
+        }
+    }
 }
 
 fn try_lessons(
     read: &[Parsed],
     course: Option<&Library>,
-    mut exit: Exit,
+    found: Findings,
     trial: Trial,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
@@ -86,7 +107,7 @@ fn try_lessons(
         records: None,
     };
     let elsewhere = CourseFiles::new();
-    let mut passed = Vec::new();
+    let (mut exit, mut passed) = (found.exit, Vec::new());
     for parsed in read {
         let Some(lesson) = &parsed.lesson else { continue };
         if lesson.included.as_ref().is_some_and(|included| included.start.is_empty()) {
@@ -104,7 +125,7 @@ fn try_lessons(
             }
         }
         exit = exit.and(own);
-        if own == Exit::Passed {
+        if own == Exit::Passed && !found.files.contains(&lesson.source.file) {
             passed.push(format!("{}: good", lesson.source.file));
         }
         if context.interrupt.is_asked() {
@@ -158,10 +179,10 @@ fn lesson_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> 
 }
 
 /// Prints the mistakes inside the lessons and between them.
-fn report_parsed(read: &[Parsed], context: &mut Context<'_>) -> Exit {
-    let mut exit = Exit::Passed;
+fn report_parsed(read: &[Parsed], context: &mut Context<'_>) -> Findings {
+    let mut found = Findings::default();
     for diagnostic in read.iter().flat_map(|parsed| &parsed.diagnostics) {
-        report(diagnostic, context, &mut exit);
+        found.report(diagnostic, context);
     }
     let own: Vec<&Lesson> = read.iter().filter_map(|parsed| parsed.lesson.as_ref()).collect();
     let mut lessons: Vec<Lesson> = own.iter().copied().cloned().collect();
@@ -176,9 +197,9 @@ fn report_parsed(read: &[Parsed], context: &mut Context<'_>) -> Exit {
     );
     let is_own = |problem: &Diagnostic| own.iter().any(|lesson| lesson.source.file == problem.file);
     for problem in mlsys_lesson::between(&lessons).iter().filter(|problem| is_own(problem)) {
-        report(problem, context, &mut exit);
+        found.report(problem, context);
     }
-    exit
+    found
 }
 
 fn report(diagnostic: &Diagnostic, context: &mut Context<'_>, exit: &mut Exit) {

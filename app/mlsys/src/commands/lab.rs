@@ -13,7 +13,7 @@ use mlsys_lab::report::RunData;
 use mlsys_lab::schema::{Metric, Panel, Param, Preset, Schema};
 use mlsys_lab::tables::Tables;
 use mlsys_lab::value::number;
-use mlsys_run::console::{Console, harmless};
+use mlsys_run::console::Console;
 use mlsys_run::model::ModelFile;
 use mlsys_run::outcome::Outcome;
 use mlsys_run::process::{Exit, Failure};
@@ -339,10 +339,10 @@ pub fn print_finished(
         print_table(table, console)?;
     }
     if let Some((step, reason)) = &data.diverged {
-        console.line(format_args!("\ndiverged at step {step}: {}", harmless(reason)))?;
+        console.line(format_args!("\ndiverged at step {step}: {reason}"))?;
     }
     for notice in &data.notices {
-        console.line(format_args!("\n{}", harmless(notice)))?;
+        console.line(format_args!("\n{notice}"))?;
     }
     Ok(())
 }
@@ -361,7 +361,7 @@ fn print_table(table: &Table, console: &mut Console) -> Result<(), Failure> {
     if !notes.is_empty() {
         console.line("")?;
     }
-    console.lines(notes.iter().map(|note| harmless(note)))
+    console.lines(notes)
 }
 
 fn metric_rows(schema: &Schema, data: &RunData, width: Width) -> Vec<Vec<String>> {

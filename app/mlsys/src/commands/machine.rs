@@ -7,7 +7,7 @@ use std::path::Path;
 
 use mlsys_benches::{generate, llama, load, scaling, screen, simulated, train};
 use mlsys_lab::device::{Backend, DeviceInfo, DeviceState};
-use mlsys_run::console::{Console, harmless};
+use mlsys_run::console::Console;
 use mlsys_run::devices::{PROBE_LIMIT, Prober};
 use mlsys_run::files;
 use mlsys_run::process::{Exit, Failure};
@@ -160,10 +160,10 @@ fn device_row(device: &DeviceInfo) -> Vec<String> {
     vec![
         device.id.to_string(),
         state(&device.state),
-        harmless(&device.name),
+        device.name.clone(),
         memory,
         device.precisions.join(" "),
-        device.driver.as_deref().map_or_else(String::new, harmless),
+        device.driver.clone().unwrap_or_default(),
     ]
 }
 
@@ -171,7 +171,7 @@ fn state(state: &DeviceState) -> String {
     match state {
         DeviceState::Usable => "usable".to_owned(),
         DeviceState::Software => "usable when asked for by name (software)".to_owned(),
-        DeviceState::Unusable(reason) => format!("not usable: {}", harmless(reason)),
+        DeviceState::Unusable(reason) => format!("not usable: {reason}"),
     }
 }
 
@@ -297,10 +297,10 @@ fn own_themes(folder: Option<&Path>) -> Vec<OwnTheme> {
 impl OwnTheme {
     fn rows(&self) -> Vec<Vec<String>> {
         if self.trouble.is_empty() {
-            return vec![vec![harmless(&self.name), "can be used and seen".to_owned()]];
+            return vec![vec![self.name.clone(), "can be used and seen".to_owned()]];
         }
         let rows = self.trouble.iter();
-        rows.map(|trouble| vec![harmless(&self.name), harmless(trouble)]).collect()
+        rows.map(|trouble| vec![self.name.clone(), trouble.clone()]).collect()
     }
 
     fn json(&self) -> Json {

@@ -13,7 +13,7 @@ use mlsys_lab::report::Series;
 use mlsys_lab::schema::Label;
 use mlsys_lab::value::number;
 use mlsys_lab::{Registry, output};
-use mlsys_run::console::{Console, harmless};
+use mlsys_run::console::Console;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::record::{self, RecordedRun, RunStatus, Summary};
 use mlsys_view::text::one_line;
@@ -190,10 +190,10 @@ pub fn show(
         lines.extend(width.table(&metrics, ""));
     }
     if let Some((step, reason)) = &past.data.diverged {
-        lines.push(format!("\ndiverged at step {step}: {}", harmless(reason)));
+        lines.push(format!("\ndiverged at step {step}: {reason}"));
     }
     let notices = past.data.notices.iter();
-    lines.extend(notices.map(|notice| format!("\n{}", harmless(notice))));
+    lines.extend(notices.map(|notice| format!("\n{notice}")));
     console.lines(lines)?;
     Ok(Exit::Passed)
 }

@@ -112,9 +112,7 @@ impl WsClientError {
 impl fmt::Display for WsClientError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            tungstenite::Error::Http(response)
-                if response.status() == StatusCode::UNAUTHORIZED =>
-            {
+            tungstenite::Error::Http(response) if response.status() == StatusCode::UNAUTHORIZED => {
                 f.write_str(NOT_ADMITTED)
             }
             error => write!(f, "websocket error: {error}"),

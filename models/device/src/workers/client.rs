@@ -10,8 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use burn::remote::{ConnectError, RemoteHost};
-use burn_communication::guard;
 use burn::tensor::{Device, Tensor};
+use burn_communication::guard;
 use mlsys_lab::LabError;
 
 use super::address::kept_token;
@@ -163,8 +163,8 @@ fn session(
         guard::present(&address, token.text());
     }
     // The server looks at what stands before the first dot; the rest tells the sessions apart.
-    let host = RemoteHost::websocket(&address)
-        .with_credential(format!("{presented}.{generation}.{slot}"));
+    let host =
+        RemoteHost::websocket(&address).with_credential(format!("{presented}.{generation}.{slot}"));
     let opening = move || -> Result<_, ConnectError> {
         let device = Device::remote_options(&host).init()?;
         let sum = Tensor::<2>::from_floats([[1.5, 2.5, 40.0], [0.0, -1.0, 8.0]], &device)

@@ -4,11 +4,11 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use burn_communication::guard;
 use burn::server::{
     AuthorizationRequest, Credential, PeerAuthorizer, RemoteServer, TokenAuthorizer,
     WebSocketTransport,
 };
+use burn_communication::guard;
 use mlsys_lab::{DeviceId, LabError};
 use tokio::runtime::Runtime;
 

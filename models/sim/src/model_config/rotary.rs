@@ -70,9 +70,9 @@ impl RotaryScaling {
                 let original = original("yarn")?;
                 let ratio = context.map(|context| context as f64 / original);
                 let factor = optional("factor").or(ratio);
-                let factor =
-                    factor.ok_or(ScalingError::Number { kind: "yarn", name: "factor" })?;
-                let sharper = |by: f64| if factor <= 1.0 { 1.0 } else { 0.1 * by * factor.ln() + 1.0 };
+                let factor = factor.ok_or(ScalingError::Number { kind: "yarn", name: "factor" })?;
+                let sharper =
+                    |by: f64| if factor <= 1.0 { 1.0 } else { 0.1 * by * factor.ln() + 1.0 };
                 let attention = match (optional("mscale"), optional("mscale_all_dim")) {
                     (Some(one), Some(all)) => sharper(one) / sharper(all),
                     (_, _) => sharper(1.0),
@@ -174,7 +174,8 @@ mod tests {
     fn speeds_are_those_of_transformers() {
         let llama3 = json!({ "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
             "original_max_position_embeddings": 1024 });
-        let yarn = json!({ "rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 1024 });
+        let yarn =
+            json!({ "rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 1024 });
         let exact = json!({ "rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 1024,
             "truncate": false, "beta_fast": 16.0, "mscale": 0.7, "mscale_all_dim": 1.0 });
         let linear = json!({ "type": "linear", "factor": 2.5 });
@@ -186,7 +187,13 @@ mod tests {
                 16,
                 5e5,
                 &[
-                    1.0, 0.1939228, 0.03760603, 0.001312569, 0.0001767767, 3.428102e-05, 6.64787e-06,
+                    1.0,
+                    0.1939228,
+                    0.03760603,
+                    0.001312569,
+                    0.0001767767,
+                    3.428102e-05,
+                    6.64787e-06,
                     1.289173e-06,
                 ],
                 1.0,
@@ -196,7 +203,14 @@ mod tests {
                 16,
                 1e4,
                 &[
-                    1.0, 0.3162278, 0.08125, 0.01976424, 0.004375, 0.0007905695, 0.00025, 7.905695e-05,
+                    1.0,
+                    0.3162278,
+                    0.08125,
+                    0.01976424,
+                    0.004375,
+                    0.0007905695,
+                    0.00025,
+                    7.905695e-05,
                 ],
                 1.138629436111989,
             ),
@@ -205,7 +219,14 @@ mod tests {
                 16,
                 1e4,
                 &[
-                    1.0, 0.3162278, 0.1, 0.02193205, 0.003821215, 0.0007905695, 0.00025, 7.905695e-05,
+                    1.0,
+                    0.3162278,
+                    0.1,
+                    0.02193205,
+                    0.003821215,
+                    0.0007905695,
+                    0.00025,
+                    7.905695e-05,
                 ],
                 0.9634746568860826,
             ),
@@ -239,7 +260,10 @@ mod tests {
     fn what_does_not_run_says_why() {
         for (object, said) in [
             (json!({ "rope_type": "longrope" }), "longrope"),
-            (json!({ "rope_type": "linear", "factor": 0 }), "linear scaling of rotary positions needs factor"),
+            (
+                json!({ "rope_type": "linear", "factor": 0 }),
+                "linear scaling of rotary positions needs factor",
+            ),
             (json!({ "rope_type": "llama3", "factor": 8 }), "needs low_freq_factor"),
             (
                 json!({ "rope_type": "llama3", "factor": 8, "low_freq_factor": 4, "high_freq_factor": 1 }),

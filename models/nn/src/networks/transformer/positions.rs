@@ -139,7 +139,8 @@ fn angles(
     // Each position's angles for the first halves of the pairs, then for the second.
     let table = |first: fn(f64) -> f64, second: fn(f64) -> f64| {
         let of = |angles: &[f64]| -> Vec<f64> {
-            let halves = [first, second].map(|function| angles.iter().map(|angle| amplitude * function(*angle)));
+            let halves = [first, second]
+                .map(|function| angles.iter().map(|angle| amplitude * function(*angle)));
             halves.into_iter().flatten().collect()
         };
         let values: Vec<f64> = angles.chunks(pairs.max(1)).flat_map(of).collect();
