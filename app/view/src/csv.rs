@@ -16,28 +16,27 @@ impl Lines {
         let before = self.before.as_mut();
         let before = before.map(|(next, later)| std::mem::replace(next, later.clone()));
         if let Some(cell) = before {
-            self.cell(&cell);
-            self.text.push(',');
+            self.text.push_str(&format!("{},", self::cell(&cell)));
         }
         for (place, cell) in cells.into_iter().enumerate() {
             if place > 0 {
                 self.text.push(',');
             }
-            self.cell(cell.as_ref());
+            self.text.push_str(&self::cell(cell.as_ref()));
         }
         self.text.push_str("\r\n");
     }
+}
 
-    /// A cell that begins as a formula does, and is no number, has an apostrophe before it: spreadsheets take it as text.
-    fn cell(&mut self, cell: &str) {
-        let is_formula = cell.starts_with(['=', '+', '-', '@']) && cell.parse::<f64>().is_err();
-        let text = format!("'{cell}");
-        let cell = if is_formula { &text } else { cell };
-        if cell.contains([',', '"', '\r', '\n']) {
-            self.text.push_str(&format!("\"{}\"", cell.replace('"', "\"\"")));
-        } else {
-            self.text.push_str(cell);
-        }
+/// A cell, in quotes where it must be. One that begins as a formula does, and is no number, has an apostrophe before it:
+/// spreadsheets take it as text.
+pub fn cell(text: &str) -> String {
+    let starts = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+    let apostrophe = if starts && text.parse::<f64>().is_err() { "'" } else { "" };
+    if text.contains([',', '"', '\r', '\n']) {
+        format!("\"{apostrophe}{}\"", text.replace('"', "\"\""))
+    } else {
+        format!("{apostrophe}{text}")
     }
 }
 
@@ -67,4 +66,26 @@ pub(crate) fn known(x: Option<f64>) -> String {
 /// `name (unit)`, or the name alone.
 pub(crate) fn titled(name: &str, unit: &str) -> String {
     if unit.is_empty() { name.to_owned() } else { format!("{name} ({unit})") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_cell_is_a_formula() {
+        for (text, expected) in [
+            ("=1+1", "'=1+1"),
+            ("+a", "'+a"),
+            ("-2.5", "-2.5"),
+            ("-x", "'-x"),
+            ("@a,b", "\"'@a,b\""),
+            ("\t=1", "'\t=1"),
+            ("\n=1", "\"'\n=1\""),
+            ("a \"b\"", "\"a \"\"b\"\"\""),
+            ("", ""),
+        ] {
+            assert_eq!(cell(text), expected);
+        }
+    }
 }

@@ -7,7 +7,7 @@
 pub mod attempts;
 pub(crate) mod axis;
 pub mod canvas;
-pub(crate) mod csv;
+pub mod csv;
 pub mod earlier;
 pub mod export;
 pub mod glyphs;

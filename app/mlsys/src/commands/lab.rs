@@ -244,7 +244,14 @@ fn page(schema: &Schema, width: Width) -> Vec<String> {
     section("Panels", schema.panels.iter().map(panel).collect());
     if let Some(formula) = &schema.formula {
         lines.extend([String::new(), "Formula".to_owned()]);
-        lines.extend(formula.lines().map(|line| format!("  {line}").trim_end().to_owned()));
+        lines.extend(formula.lines().flat_map(|line| match width {
+            Width::Columns(columns) if line.chars().count() + 2 > columns => {
+                wrapped(line, columns.saturating_sub(2), "  ")
+            }
+            Width::Columns(_) | Width::Unlimited => {
+                vec![format!("  {line}").trim_end().to_owned()]
+            }
+        }));
     }
     lines.extend([String::new(), "Source".to_owned()]);
     lines.extend(wrapped(&schema.source, prose.saturating_sub(2), "  "));

@@ -158,7 +158,7 @@ pub fn glossary(asked: &AskGlossary, console: &mut Console) -> Result<Exit, Fail
         if index > 0 {
             console.line("")?;
         }
-        console.lines(term_lines(term))?;
+        console.lines(term_lines(term, Width::of_output()))?;
     }
     Ok(Exit::Passed)
 }
@@ -179,13 +179,14 @@ fn chosen(glossary: &Glossary, name: &str) -> Result<Vec<usize>, Failure> {
     }))
 }
 
-fn term_lines(term: &Term) -> Vec<String> {
+fn term_lines(term: &Term, width: Width) -> Vec<String> {
+    let prose = width.prose(WIDTH + 2).saturating_sub(2);
     let mut head = term.name.clone();
     if !term.aliases.is_empty() {
         head.push_str(&format!("  (also: {})", term.aliases.join(", ")));
     }
-    let mut lines = vec![head];
-    lines.extend(wrapped(&term.about, WIDTH, "  "));
+    let mut lines = width.sentence(&head);
+    lines.extend(wrapped(&term.about, prose, "  "));
     let mut more = format!("lesson {}", term.lesson);
     if !term.see.is_empty() {
         more.push_str(&format!("; see {}", term.see.join(", ")));
@@ -193,7 +194,7 @@ fn term_lines(term: &Term) -> Vec<String> {
     if let Some(source) = &term.source {
         more.push_str(&format!("; {source}"));
     }
-    lines.extend(wrapped(&more, WIDTH, "  "));
+    lines.extend(wrapped(&more, prose, "  "));
     lines
 }
 

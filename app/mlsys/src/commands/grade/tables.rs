@@ -6,10 +6,10 @@ use mlsys_lab::value::{number, plural};
 use mlsys_lesson::{Answer, GradeOutcome, QuestionGrade};
 use mlsys_run::console::harmless;
 use mlsys_run::submission::LessonGrades;
+use mlsys_view::csv::cell;
 use mlsys_view::xml::escaped;
 
 use super::{Gradebook, Graded, Refused};
-use crate::commands::runs::export::cell;
 use crate::page::{Cell, Layout, Tone, document, table};
 
 const COLUMNS: &str =

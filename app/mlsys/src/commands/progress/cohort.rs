@@ -9,13 +9,13 @@ use mlsys_lesson::{
 };
 
 use crate::cli::CohortOf;
-use crate::commands::runs::export::cell;
 use crate::context::Context;
 use crate::grader::ProcessGrader;
 use crate::page::{Cell, Layout, document, section, table};
 use mlsys_run::files;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::storage::read_bounded;
+use mlsys_view::csv::cell;
 use mlsys_view::xml::escaped;
 
 const MOST: u64 = 16 << 20;

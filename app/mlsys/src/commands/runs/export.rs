@@ -12,6 +12,7 @@ use mlsys_run::console::Console;
 use mlsys_run::files;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::record::RecordedRun;
+use mlsys_view::csv::cell;
 
 use crate::cli::{ExportRun, RunFormat};
 
@@ -76,7 +77,7 @@ fn by_step(data: &RunData) -> BTreeMap<u64, Vec<Option<f64>>> {
 fn csv(data: &RunData, out: &mut impl Write) -> io::Result<()> {
     write!(out, "step")?;
     for name in data.series.keys() {
-        write!(out, ",{}", quoted(name))?;
+        write!(out, ",{}", cell(name))?;
     }
     writeln!(out)?;
     for (step, row) in by_step(data) {
@@ -90,21 +91,6 @@ fn csv(data: &RunData, out: &mut impl Write) -> io::Result<()> {
         writeln!(out)?;
     }
     Ok(())
-}
-
-/// A cell with text that others wrote: one that a spreadsheet would take for a formula begins with an apostrophe.
-pub fn cell(text: &str) -> String {
-    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
-    if formula && text.parse::<f64>().is_err() { quoted(&format!("'{text}")) } else { quoted(text) }
-}
-
-/// A field of a table, in quotes where it must be.
-fn quoted(text: &str) -> String {
-    if text.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
 }
 
 /// An object a step with its measurements; null where one was not finite.
