@@ -79,7 +79,7 @@ impl Record {
 
     fn start_in(folder: PathBuf, about: &About<'_>, started: SystemTime) -> io::Result<Self> {
         let running = lock(&folder);
-        let reports = File::options().append(true).create_new(true).open(folder.join(REPORTS))?;
+        let reports = files::options().append(true).create_new(true).open(folder.join(REPORTS))?;
         // Last, because a folder with this file counts as a run.
         files::replace(&folder.join(ABOUT), &json_text(&description(about, started))?)?;
         Ok(Self {
@@ -145,7 +145,7 @@ impl Record {
 
 /// The lock of a run; where files cannot be locked, no run seems to be in progress.
 fn lock(folder: &Path) -> Option<File> {
-    let file = File::create(folder.join(RUNNING)).ok()?;
+    let file = files::options().write(true).create(true).open(folder.join(RUNNING)).ok()?;
     file.try_lock().ok().map(|()| file)
 }
 

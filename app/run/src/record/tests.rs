@@ -56,6 +56,23 @@ fn reports() -> Vec<Report> {
     ]
 }
 
+#[cfg(unix)]
+#[test]
+fn a_record_is_for_its_user_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let scratch = Scratch::new("modes");
+    let mut record = record(&scratch.0);
+    reports().iter().for_each(|report| record.append(report).unwrap());
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let files = |folder: &Path| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let folder = record.folder().to_owned();
+    assert!(files(&folder).count() >= 3);
+    assert!(files(&folder).all(|file| mode(&file) == 0o600));
+    record.finish(&BTreeMap::new(), Outcome::Finished.recorded(), Duration::ZERO).unwrap();
+    assert!(files(&folder).all(|file| mode(&file) == 0o600));
+    assert_eq!(mode(&folder), 0o700);
+}
+
 #[test]
 fn a_record_reads_back_as_what_was_reported() {
     let scratch = Scratch::new("whole");
