@@ -68,7 +68,9 @@ fn a_record_is_for_its_user_alone() {
     let folder = record.folder().to_owned();
     assert!(files(&folder).count() >= 3);
     assert!(files(&folder).all(|file| mode(&file) == 0o600));
-    record.finish(&BTreeMap::new(), Outcome::Finished.recorded(), Duration::ZERO).unwrap();
+    record
+        .finish(&RunData::default().frames, Outcome::Finished.recorded(), Duration::ZERO)
+        .unwrap();
     assert!(files(&folder).all(|file| mode(&file) == 0o600));
     assert_eq!(mode(&folder), 0o700);
 }
