@@ -25,6 +25,10 @@ pub fn require(token: &str) {
     *REQUIRED.lock().unwrap_or_else(PoisonError::into_inner) = Some(token.to_owned());
 }
 
+pub(crate) fn required() -> Option<String> {
+    REQUIRED.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
 /// Sets the token that is presented at an address, `ws://127.0.0.1:4100`.
 pub fn present(address: &str, token: &str) {
     let mut presented = PRESENTED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -35,14 +39,17 @@ pub(crate) fn presented(address: &str) -> Option<String> {
     PRESENTED.lock().unwrap_or_else(PoisonError::into_inner).get(address).cloned()
 }
 
-/// Why a request is not upgraded. The path is looked at last: without the token it tells nothing.
-pub(crate) fn refusal(request: &Request, is_served: impl Fn(&str) -> bool) -> Option<StatusCode> {
-    let required = REQUIRED.lock().unwrap_or_else(PoisonError::into_inner);
+/// Why a request to a server with a token is not upgraded. The path is looked at last: without the token it tells nothing.
+pub(crate) fn refusal(
+    request: &Request,
+    required: Option<&str>,
+    is_served: bool,
+) -> Option<StatusCode> {
     if request.headers().contains_key(header::ORIGIN) {
         Some(StatusCode::FORBIDDEN)
-    } else if !required.as_ref().is_some_and(|token| has_token(request.headers(), token)) {
+    } else if !required.is_some_and(|token| has_token(request.headers(), token)) {
         Some(StatusCode::UNAUTHORIZED)
-    } else if !is_served(request.uri().path()) {
+    } else if !is_served {
         Some(StatusCode::NOT_FOUND)
     } else {
         None
@@ -71,12 +78,12 @@ mod tests {
 
     #[test]
     fn origin_then_token_then_path_are_looked_at() {
-        let refusal = |path, headers: &[(&str, &str)]| {
-            refusal(&request(path, headers), |path| path == "/session")
+        let refusal = |token, path, headers: &[(&str, &str)]| {
+            refusal(&request(path, headers), token, path == "/session")
         };
         let right = ("Authorization", "Bearer cafe01");
-        assert_eq!(refusal("/session", &[right]), Some(StatusCode::UNAUTHORIZED), "none is set");
-        require("cafe01");
+        assert_eq!(refusal(None, "/session", &[right]), Some(StatusCode::UNAUTHORIZED));
+        let refusal = |path, headers: &[(&str, &str)]| refusal(Some("cafe01"), path, headers);
         assert_eq!(refusal("/session", &[right]), None);
         assert_eq!(refusal("/data", &[right]), Some(StatusCode::NOT_FOUND));
         let page = ("Origin", "http://127.0.0.1:4100");

@@ -2,6 +2,8 @@
 
 mod client;
 mod server;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 

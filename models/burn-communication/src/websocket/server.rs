@@ -17,7 +17,7 @@ use tokio_tungstenite::tungstenite::{self, Message as Frame};
 use tokio_tungstenite::{WebSocketStream, accept_hdr_async_with_config};
 
 use super::{MAX_MESSAGE, close, config, keep_alive, receive, send};
-use crate::guard::{HANDSHAKE_LIMIT, MAX_FIRST_MESSAGE, refusal};
+use crate::guard::{HANDSHAKE_LIMIT, MAX_FIRST_MESSAGE, refusal, required};
 use crate::{CommunicationChannel, CommunicationError, Message, ProtocolServer};
 
 /// How long the server waits when it cannot accept, mostly because too many files are open.
@@ -82,7 +82,7 @@ async fn open(
     #[expect(clippy::result_large_err, reason = "tungstenite's callback has this type")]
     let check = |request: &Request, response: Response| -> Result<Response, ErrorResponse> {
         let route = routes.get(request.uri().path());
-        match refusal(request, |_| route.is_some()) {
+        match refusal(request, required().as_deref(), route.is_some()) {
             None => {
                 handler = route.cloned();
                 Ok(response)

@@ -180,12 +180,10 @@ fn session(
 }
 
 fn refused(error: &ConnectError, token: Option<&Token>) -> SessionError {
-    let is_not_admitted = match error {
-        ConnectError::Unauthorized => true,
-        ConnectError::Unreachable { reason } => reason == guard::NOT_ADMITTED,
-        _ => false,
-    };
-    if is_not_admitted {
+    let is_closed = |reason: &str| reason == guard::NOT_ADMITTED;
+    if matches!(error, ConnectError::Unauthorized)
+        || matches!(error, ConnectError::Unreachable { reason } if is_closed(reason))
+    {
         return SessionError::Unauthorized(if token.is_some() {
             "the token behind '#' is not the one that it asks for; each start has a new one"
         } else {
