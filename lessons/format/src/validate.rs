@@ -323,9 +323,10 @@ impl Validation<'_> {
                 format!("lab `{shown}` comes later, and only what comes before can be started from")
             }
             None if is_identifier(name) => format!("there is no lab `{shown}` before this one"),
+            None if is_path(name) => format!("`{shown}` names something on the learner's machine"),
             None => {
                 let message = format!(
-                    "`{shown}` is no lab of this lesson, and a recorded run or a file is on one machine alone"
+                    "`{shown}` is no lab of this lesson, and a recorded run is on one machine alone"
                 );
                 let warning = self.source.warning(Code::BadParam, place, message);
                 return self.found.push(warning.maybe_help(help));
@@ -338,6 +339,11 @@ impl Validation<'_> {
 /// Whether a name could be that of a lab.
 fn is_identifier(name: &str) -> bool {
     name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+}
+
+/// Whether a name is that of a file: a lesson from elsewhere could have any of them read, or a share of another machine.
+fn is_path(name: &str) -> bool {
+    name.contains(['/', '\\', ':']) || name.ends_with(".safetensors") || name.ends_with(".bpk")
 }
 
 /// Columns that prose has on a terminal of 80x24, margins taken off.

@@ -76,6 +76,15 @@ fn model_from_names_an_earlier_lab() {
     assert_eq!(of(occupancy, "occ", ""), [("bad-param", 12, 22)]);
     // A recorded run is there for its owner alone, who is warned.
     assert_eq!(of(RUN, "2026-01-02T03-04-05.678Z-train-1", ""), [("bad-param", 12, 22)]);
+    // A file is read by no lesson.
+    for file in ["../w.safetensors", "w.bpk", "/tmp/model/", "//host/share/w"] {
+        let lab = format!(
+            "{RUN}```{{lab}} half\nkind = \"prune-model\"\nset = {{ model_from = \"{file}\" }}\n```\n"
+        );
+        let parsed = read("t.md", with_body(&lab).as_bytes(), &registry());
+        let told = parsed.diagnostics[0].to_string();
+        assert!(parsed.lesson.is_none() && told.contains("on the learner's machine"), "{told}");
+    }
     let text = with_body(&format!(
         "{RUN}```{{lab}} half\nkind = \"prune-model\"\n[knob.model_from]\ndefault = \"run\"\nvalues = [\"run\", \"rum\"]\n```\n"
     ));
