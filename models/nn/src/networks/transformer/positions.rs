@@ -140,7 +140,7 @@ fn angles(
     let table = |first: fn(f64) -> f64, second: fn(f64) -> f64| {
         let of = |angles: &[f64]| -> Vec<f64> {
             let halves = [first, second]
-                .map(|function| angles.iter().map(|angle| amplitude * function(*angle)));
+                .map(|function| angles.iter().map(move |angle| amplitude * function(*angle)));
             halves.into_iter().flatten().collect()
         };
         let values: Vec<f64> = angles.chunks(pairs.max(1)).flat_map(of).collect();
