@@ -145,7 +145,8 @@ impl Record {
 
 /// The lock of a run; where files cannot be locked, no run seems to be in progress.
 fn lock(folder: &Path) -> Option<File> {
-    let file = files::options().write(true).create(true).open(folder.join(RUNNING)).ok()?;
+    let file =
+        files::options().write(true).create(true).truncate(true).open(folder.join(RUNNING)).ok()?;
     file.try_lock().ok().map(|()| file)
 }
 
