@@ -1,8 +1,8 @@
-//! Tells the program its commit and platform, and links it for Linux at a fixed address.
+//! Tells the program its commit and platform, and links it: for Linux at a fixed address, equal functions once.
 
-use std::env;
 use std::path::Path;
 use std::process::Command;
+use std::{env, fs};
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -13,7 +13,30 @@ fn main() {
         // At an address chosen at each start, 260,000 pointers of burn and the drivers are adjusted before the first line of
         // main: 10 MB of memory, 6 MB of file and a millisecond. Stack, heap and libraries keep their random addresses.
         println!("cargo::rustc-link-arg-bins=-no-pie");
+        // Burn's operations for each type and back end are often the same instructions: 3 MB of the file.
+        const FOLD: &str = "-Wl,--icf=all";
+        if links(FOLD) {
+            println!("cargo::rustc-link-arg-bins={FOLD}");
+        }
     }
+}
+
+/// Whether the linker of this build takes an argument. The one that Rust brings does; a system's own may not.
+fn links(argument: &str) -> bool {
+    let [Some(rustc), Some(target), Some(folder)] = ["RUSTC", "TARGET", "OUT_DIR"].map(env::var_os)
+    else {
+        return false;
+    };
+    let folder = Path::new(&folder);
+    let source = folder.join("probe.rs");
+    let mut command = Command::new(rustc);
+    command.arg("--target").arg(target).arg("-o").arg(folder.join("probe"));
+    command.args(["-C", &format!("link-arg={argument}")]).arg(&source);
+    if let Some(linker) = env::var_os("RUSTC_LINKER") {
+        command.arg("-C").arg(format!("linker={}", Path::new(&linker).display()));
+    }
+    fs::write(source, "fn main() {}").is_ok()
+        && command.output().is_ok_and(|output| output.status.success())
 }
 
 /// The commit of the clone and its date; outside of a clone there is none.

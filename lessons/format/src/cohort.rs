@@ -122,16 +122,14 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// The spread of these values; nothing if there are none.
+    /// The spread of these values, where a quarter falls between two their weighted mean; nothing if there are none.
     pub fn new(mut values: Vec<f64>) -> Option<Self> {
         values.retain(|value| value.is_finite());
         values.sort_by(f64::total_cmp);
         let last = values.len().checked_sub(1)?;
-        // Between two values where a quarter falls between them, so that the median of two is their mean.
         let at = |quarters: usize| {
-            let (lower, upper) = (last * quarters / 4, (last * quarters).div_ceil(4));
-            let share = (last * quarters % 4) as f64 / 4.0;
-            Some(values.get(lower)? * (1.0 - share) + values.get(upper)? * share)
+            let (place, share) = (last * quarters, (last * quarters % 4) as f64 / 4.0);
+            Some(values.get(place / 4)? * (1.0 - share) + values.get(place.div_ceil(4))? * share)
         };
         Some(Self {
             count: values.len(),
@@ -394,10 +392,9 @@ fn stated_wrong(kind: &QuestionKind) -> Vec<(String, String)> {
     }
 }
 
-/// An answer on one line, so that answers which differ by white space alone are one.
+/// The first 80 characters of an answer on one line, so that answers which differ by white space alone are one.
 fn spelled(given: &Answer) -> String {
-    const MOST: usize = 80;
     let text = given.to_string();
     let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").chars().take(MOST).collect()
+    words.join(" ").chars().take(80).collect()
 }

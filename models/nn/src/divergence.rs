@@ -3,7 +3,7 @@
 /// Losses in a row above the ceiling that are a divergence, at least: fewer are a spike, from which a run may recover.
 const PATIENCE: u64 = 10;
 
-/// In a long run one for each of so many losses: a network with nothing left to learn has spikes of dozens of steps under
+/// In a long run one of a hundred losses: a network with nothing left to learn has spikes of dozens of steps under
 /// Adam, whose second moments have decayed.
 const LOSSES_A_SPIKE: u64 = 100;
 

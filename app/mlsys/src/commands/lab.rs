@@ -12,7 +12,7 @@ use mlsys_lab::params::{Given, Params, Settings};
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::{Metric, Panel, Param, Preset, Schema};
 use mlsys_lab::tables::Tables;
-use mlsys_lab::value::number;
+use mlsys_lab::value::{Value, number};
 use mlsys_run::console::Console;
 use mlsys_run::model::ModelFile;
 use mlsys_run::outcome::Outcome;
@@ -244,13 +244,10 @@ fn page(schema: &Schema, width: Width) -> Vec<String> {
     section("Panels", schema.panels.iter().map(panel).collect());
     if let Some(formula) = &schema.formula {
         lines.extend([String::new(), "Formula".to_owned()]);
-        lines.extend(formula.lines().flat_map(|line| match width {
-            Width::Columns(columns) if line.chars().count() + 2 > columns => {
-                wrapped(line, columns.saturating_sub(2), "  ")
-            }
-            Width::Columns(_) | Width::Unlimited => {
-                vec![format!("  {line}").trim_end().to_owned()]
-            }
+        let most = width.prose(usize::MAX) - 2;
+        lines.extend(formula.lines().flat_map(|line| match line.chars().count() > most {
+            true => wrapped(line, most, "  "),
+            false => vec![format!("  {line}").trim_end().to_owned()],
         }));
     }
     lines.extend([String::new(), "Source".to_owned()]);
@@ -359,10 +356,8 @@ fn print_table(table: &Table, console: &mut Console) -> Result<(), Failure> {
     let width = Width::of_output();
     let (table, notes) = table.numbered();
     let mut rows = vec![table.columns.clone()];
-    rows.extend(table.rows.iter().map(|row| {
-        let cells = row.iter().map(|value| width.value(&value.to_string(), MAX_VALUE));
-        cells.collect()
-    }));
+    let cell = |value: &Value| width.value(&value.to_string(), MAX_VALUE);
+    rows.extend(table.rows.iter().map(|row| row.iter().map(cell).collect()));
     console.line("")?;
     console.lines(width.table(&rows, ""))?;
     if !notes.is_empty() {

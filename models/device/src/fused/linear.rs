@@ -29,7 +29,7 @@ const LEAST_EACH: usize = 1 << 21;
 /// Terms of a sum taken at a time, so that what is read of W stays in the first cache.
 const TERMS: usize = 256;
 
-/// Whether it is worth it for a batch of so many rows.
+/// Whether dividing the product pays for a batch `[rows, inputs]`.
 pub(super) fn is_worth_it([rows, inputs]: [usize; 2], outputs: usize) -> bool {
     rows <= FEW && rows * inputs * outputs >= LARGE
 }

@@ -129,7 +129,7 @@ impl RotaryScaling {
                     plain * share + plain / factor * (1.0 - share)
                 }
                 Self::Yarn { factor, fast, slow, original, ramp, .. } => {
-                    // The pair that makes so many turns within the original context.
+                    // The pair that makes this number of turns within the original context.
                     let pair_of = |turns: f64| {
                         head as f64 * (original / (turns * TAU)).ln() / (2.0 * base.ln())
                     };
