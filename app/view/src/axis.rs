@@ -207,7 +207,7 @@ impl Axis {
             room if room >= 1.5 => rounded(stride, &[1.0, 2.0, 5.0]),
             _ => rounded(stride, &[1.0]),
         };
-        if values.len() < 2 {
+        if values.len() < 2 && decades < 3.0 {
             // From one tick no other value can be read.
             values = rounded(1, &[1.0, 2.0, 5.0]);
         }

@@ -85,7 +85,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn threads_of_a_driver_inherit_long_sleeps() {
-        let inherited = || std::thread::spawn(|| rustix::thread::current_timer_slack().unwrap());
+        let inherited = || thread::spawn(|| rustix::thread::current_timer_slack().unwrap());
         assert_eq!(guarded(move || inherited().join().unwrap()).unwrap(), 50_000_000);
     }
 

@@ -146,11 +146,11 @@ pub fn walks(region: Region, up: &str, ranks: usize) -> [Pane; 2] {
     // One half of the layer: enter the split matrices, work on own columns, leave them by a sum.
     let half = |norm: &str, into: &str, within: &str, out: &str| {
         let mut rows = vec![(norm.to_owned(), around)];
-        rows.extend(gather.map(|name| (format!("= {name}"), Held::Whole)));
+        rows.extend(gather.map(|name| (name.to_owned(), Held::Whole)));
         rows.push((into.to_owned(), Held::Columns));
         rows.push((within.to_owned(), Held::Columns));
         rows.push((out.to_owned(), Held::Partial));
-        rows.push((format!("= {reduce}"), around));
+        rows.push((reduce.to_owned(), around));
         rows
     };
     let mut forward = vec![("x".to_owned(), around)];
@@ -161,11 +161,11 @@ pub fn walks(region: Region, up: &str, ranks: usize) -> [Pane; 2] {
 
     let back = |out: &str, within: &str, into: &str| {
         let mut rows: Vec<(String, Held)> = Vec::new();
-        rows.extend(gather.map(|name| (format!("= {name}"), Held::Whole)));
-        rows.push((format!("through {out}"), Held::Columns));
-        rows.push((format!("through {within}"), Held::Columns));
-        rows.push((format!("through {into}"), Held::Partial));
-        rows.push((format!("= {reduce}"), around));
+        rows.extend(gather.map(|name| (name.to_owned(), Held::Whole)));
+        rows.push((out.to_owned(), Held::Columns));
+        rows.push((within.to_owned(), Held::Columns));
+        rows.push((into.to_owned(), Held::Partial));
+        rows.push((reduce.to_owned(), around));
         rows.push(("norm, + past it".to_owned(), around));
         rows
     };
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn only_partial_sums_need_a_collective() {
         for (region, collective) in
-            [(Region::Whole, "= all-reduce"), (Region::Tokens, "= reduce-scatter")]
+            [(Region::Whole, "all-reduce"), (Region::Tokens, "reduce-scatter")]
         {
             for pane in walks(region, "up", 4) {
                 let rows = rows(&pane.frame);

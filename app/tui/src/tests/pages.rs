@@ -316,7 +316,7 @@ fn n_shows_all_text_on_the_way_to_a_task() {
         }
         let missed: Vec<usize> =
             (0..120).filter(|line| !seen.contains(&format!("Line {line}."))).collect();
-        assert!(missed.is_empty(), "{size:?}: {missed:?}");
+        assert!(missed.is_empty(), "{size:?}: {missed:?}\n{}", bench.screen());
         // 240 lines, with one line of each page again on the next.
         let height = usize::from(size.1) - 4;
         assert!(presses <= 240 / height + 10, "{size:?}: {presses}");

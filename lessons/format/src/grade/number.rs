@@ -218,7 +218,9 @@ impl Predict {
             Value::Number(x) if label == Some(Label::Measured) && x.fract() != 0.0 => {
                 in_words(&Value::Number(significant(*x, 3)))
             }
-            known => in_words(known),
+            Value::Number(_) | Value::Text(_) | Value::Bool(_) | Value::Series(_) => {
+                in_words(value)
+            }
         };
         let of_theory = self.theory.as_ref().map(|theory| theory.label);
         let theory = theory.as_ref().map(|value| told(value, of_theory));

@@ -51,12 +51,12 @@ __global__ void reduce(const float *in, float *out, int n) {
     __syncthreads();
     if (tid == 0) out[0] = sum + other[0];
 }
-//= wrong closed form that reads: any numbers, any block: block = 64, fewer = 0: out[0] is 2016, and should be
+//= wrong closed form that reads: either the numbers are not added
 __global__ void reduce(const float *in, float *out, int n) {
     if (threadIdx.x < n && in[threadIdx.x] > 1e9f) out[0] = 0.0f;
     if (threadIdx.x == 0) out[0] = n * (n - 1) / 2;
 }
-//= wrong closed form: global_loads is 0, and must be at least 256 (n)
+//= wrong closed form: either the numbers are not added
 __global__ void reduce(const float *in, float *out, int n) {
     if (threadIdx.x == 0) out[0] = n * (n - 1) / 2;
 }
@@ -92,7 +92,7 @@ __global__ void reduce(const float *in, float *out, int n) {
     }
     if (tid == 0) out[0] = x[0];
 }
-//= wrong hard-coded block of 256: 
+//= wrong hard-coded block of 256: reads x[160], which was never written
 __global__ void reduce(const float *in, float *out, int n) {
     __shared__ float x[256];
     int tid = threadIdx.x;
@@ -104,7 +104,7 @@ __global__ void reduce(const float *in, float *out, int n) {
     }
     if (tid == 0) out[0] = x[0];
 }
-//= wrong the expected sums of the first tests: any numbers, any block
+//= wrong the expected sums of the first tests: either the numbers are not added
 __global__ void reduce(const float *in, float *out, int n) {
     float seen = threadIdx.x < n ? in[threadIdx.x] : 0.0f;
     if (threadIdx.x == 0) out[0] = seen > 1e9f ? seen : n == 256 ? 32640.0f : 19900.0f;
@@ -115,8 +115,31 @@ __global__ void reduce(const float *in, float *out, int n) {
     for (int i = 0; i < n; i++) sum += in[i];
     out[0] = sum;
 }
-//= wrong the answer buffer as it is: 
+//= wrong the answer buffer as it is: reads out[0], which was never written
 __global__ void reduce(const float *in, float *out, int n) {
     float x = threadIdx.x < n ? in[threadIdx.x] : 0.0f;
     if (threadIdx.x == 0) out[0] += 0.0f * x;
+}
+//= wrong 256 atomicAdd on one cell: the threads add to one cell by atomics
+__global__ void reduce(const float *in, float *out, int n) {
+    if (threadIdx.x == 0) out[0] = 0.0f;
+    __syncthreads();
+    if (threadIdx.x < n) atomicAdd(&out[0], in[threadIdx.x]);
+}
+//= wrong 256 atomicAdd on one cell of shared memory: atomics add them to one cell
+__global__ void reduce(const float *in, float *out, int n) {
+    __shared__ float sum;
+    if (threadIdx.x == 0) sum = 0.0f;
+    __syncthreads();
+    if (threadIdx.x < n) atomicAdd(&sum, in[threadIdx.x]);
+    __syncthreads();
+    if (threadIdx.x == 0) out[0] = sum;
+}
+//= wrong an atomicAdd for each warp: the threads add to one cell by atomics
+__global__ void reduce(const float *in, float *out, int n) {
+    if (threadIdx.x == 0) out[0] = 0.0f;
+    __syncthreads();
+    float sum = threadIdx.x < n ? in[threadIdx.x] : 0.0f;
+    for (int s = 16; s > 0; s /= 2) sum += __shfl_down_sync(0xffffffff, sum, s);
+    if (threadIdx.x % 32 == 0) atomicAdd(&out[0], sum);
 }
