@@ -272,16 +272,17 @@ fn rows(
     }
     let paged = plan.lines == 1 && shown < all.1;
     if plan.rows.1 < all.0 || paged {
-        let mut text = Vec::new();
-        if plan.rows.1 < all.0 {
-            let (above, count) = plan.rows;
-            text.push(format!("rows {} to {} of {}", above + 1, above + count, all.0));
-        }
-        if paged {
-            let last = (first + shown).min(all.1) - 1;
-            text.push(format!("columns {} to {} of {}", first + 1, last + 1, all.1));
-        }
-        pen.text(area.x, y, &text.join(", "), theme.dim);
+        let place = |to: &str, of: &str| {
+            let part = |name: &str, first: usize, count: usize, all: usize| {
+                format!("{name} {}{to}{}{of}{all}", first + 1, (first + count).min(all))
+            };
+            let rows = (plan.rows.1 < all.0).then(|| part("rows", plan.rows.0, plan.rows.1, all.0));
+            let columns = paged.then(|| part("columns", first, shown, all.1));
+            rows.into_iter().chain(columns).collect::<Vec<_>>().join(", ")
+        };
+        let texts = [place(" to ", " of "), place("-", "/")];
+        let fits = texts.iter().find(|text| pen::width(text) <= area.width);
+        pen.text(area.x, y, fits.unwrap_or(&texts[1]), theme.dim);
         y += 1;
     }
     y
