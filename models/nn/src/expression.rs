@@ -1,5 +1,7 @@
 //! Expressions on burn's autodiff: each operation of lab `graph` is one operation of burn on a tensor of one number.
 
+use std::{panic, thread};
+
 use burn::tensor::{DType, Device, Tensor, TensorData, activation};
 use mlsys_lab::DeviceId;
 use mlsys_sim::graph::operation::{
@@ -7,6 +9,9 @@ use mlsys_sim::graph::operation::{
 };
 
 use mlsys_device as device;
+
+/// burn walks and drops its record by recursion: room for `MOST_OPERATIONS` frames, whatever thread asks.
+const STACK: usize = 64 << 20;
 
 /// burn's autodiff as an engine to compare with the lab's own reverse mode.
 #[derive(Clone, Copy, Debug)]
@@ -23,28 +28,41 @@ impl Engine for Autodiff {
         output: usize,
         id: DeviceId,
     ) -> Result<Derivatives, EngineError> {
-        let device = device::open(id)?;
-        // The CPU computes with 64 bits, as the lab does; other devices get what all of them have.
-        let dtype = if device::is_asynchronous(id) { DType::F32 } else { DType::F64 };
-        let device = device.autodiff();
-        let values = evaluate(graph, &device, dtype);
-        let Some(result) = values.get(output).cloned() else {
-            return Err(EngineError::NoNode(output));
-        };
-        let value = number(result.clone())?;
-        let mut gradients = vec![None; graph.len()];
-        // An output that no input reaches has nothing to go back to.
-        let tracked = result.is_require_grad() || depends(graph)[output];
-        let found = tracked.then(|| result.backward());
-        for (index, node) in graph.iter().enumerate() {
-            if node.operation != Operation::Input {
-                continue;
-            }
-            let gradient = found.as_ref().and_then(|found| values[index].grad(found));
-            gradients[index] = Some(gradient.map_or(Ok(0.0), number)?);
-        }
-        Ok(Derivatives { value, gradients, bits: if dtype == DType::F64 { 64 } else { 32 } })
+        thread::scope(|scope| {
+            let work = || differentiate(graph, output, id);
+            let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+            let running = thread.map_err(|error| EngineError::Framework(error.to_string()))?;
+            running.join().unwrap_or_else(|payload| panic::resume_unwind(payload))
+        })
     }
+}
+
+fn differentiate(
+    graph: &[Scalar],
+    output: usize,
+    id: DeviceId,
+) -> Result<Derivatives, EngineError> {
+    let device = device::open(id)?;
+    // The CPU computes with 64 bits, as the lab does; other devices get what all of them have.
+    let dtype = if device::is_asynchronous(id) { DType::F32 } else { DType::F64 };
+    let device = device.autodiff();
+    let values = evaluate(graph, &device, dtype);
+    let Some(result) = values.get(output).cloned() else {
+        return Err(EngineError::NoNode(output));
+    };
+    let value = number(result.clone())?;
+    let mut gradients = vec![None; graph.len()];
+    // An output that no input reaches has nothing to go back to.
+    let tracked = result.is_require_grad() || depends(graph)[output];
+    let found = tracked.then(|| result.backward());
+    for (index, node) in graph.iter().enumerate() {
+        if node.operation != Operation::Input {
+            continue;
+        }
+        let gradient = found.as_ref().and_then(|found| values[index].grad(found));
+        gradients[index] = Some(gradient.map_or(Ok(0.0), number)?);
+    }
+    Ok(Derivatives { value, gradients, bits: if dtype == DType::F64 { 64 } else { 32 } })
 }
 
 /// A tensor of shape [1] per node, in the order of evaluation; burn records each as it is computed.
@@ -105,6 +123,8 @@ fn number(tensor: Tensor<1>) -> Result<f64, EngineError> {
 
 #[cfg(test)]
 mod tests {
+    use mlsys_sim::graph::operation::MOST_OPERATIONS;
+
     use super::*;
 
     fn graph(operations: &[(Operation, f64)]) -> Vec<Scalar> {
@@ -174,10 +194,14 @@ mod tests {
     #[test]
     fn a_deep_graph_does_not_overflow_the_stack() {
         let mut operations = vec![(Operation::Input, 1.0)];
-        operations.extend((0..10_000).map(|at| (Operation::Binary(Binary::Add, at, 0), 0.0)));
+        operations.extend(
+            (1..MOST_OPERATIONS)
+                .map(|at| at - 1)
+                .map(|at| (Operation::Binary(Binary::Add, at, 0), 0.0)),
+        );
         let work = move || gradient(&operations).gradients[0];
-        let thread = std::thread::Builder::new().stack_size(1024 * 1024);
+        let thread = thread::Builder::new().stack_size(1024 * 1024);
         let found = thread.spawn(work).unwrap().join().unwrap();
-        assert_eq!(found, Some(10_001.0));
+        assert_eq!(found, Some(MOST_OPERATIONS as f64));
     }
 }
