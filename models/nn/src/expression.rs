@@ -194,11 +194,8 @@ mod tests {
     #[test]
     fn a_deep_graph_does_not_overflow_the_stack() {
         let mut operations = vec![(Operation::Input, 1.0)];
-        operations.extend(
-            (1..MOST_OPERATIONS)
-                .map(|at| at - 1)
-                .map(|at| (Operation::Binary(Binary::Add, at, 0), 0.0)),
-        );
+        let sums = (0..MOST_OPERATIONS - 1).map(|at| (Operation::Binary(Binary::Add, at, 0), 0.0));
+        operations.extend(sums);
         let work = move || gradient(&operations).gradients[0];
         let thread = thread::Builder::new().stack_size(1024 * 1024);
         let found = thread.spawn(work).unwrap().join().unwrap();
