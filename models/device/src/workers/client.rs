@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use burn::remote::{ConnectError, RemoteHost};
 use burn::tensor::{Device, Tensor};
+use burn_communication::guard;
 use mlsys_lab::LabError;
 
 use super::address::kept_token;
@@ -157,9 +158,13 @@ fn session(
 ) -> Result<Device, SessionError> {
     let token = kept_token(socket);
     let presented = token.as_ref().map_or("", Token::text);
+    let address = Address::from(socket).to_string();
+    if let Some(token) = &token {
+        guard::present(&address, token.text());
+    }
     // The server looks at what stands before the first dot; the rest tells the sessions apart.
-    let host = RemoteHost::websocket(&Address::from(socket).to_string())
-        .with_credential(format!("{presented}.{generation}.{slot}"));
+    let host =
+        RemoteHost::websocket(&address).with_credential(format!("{presented}.{generation}.{slot}"));
     let opening = move || -> Result<_, ConnectError> {
         let device = Device::remote_options(&host).init()?;
         let sum = Tensor::<2>::from_floats([[1.5, 2.5, 40.0], [0.0, -1.0, 8.0]], &device)
@@ -175,7 +180,10 @@ fn session(
 }
 
 fn refused(error: &ConnectError, token: Option<&Token>) -> SessionError {
-    if let ConnectError::Unauthorized = error {
+    let is_closed = |reason: &str| reason == guard::NOT_ADMITTED;
+    if matches!(error, ConnectError::Unauthorized)
+        || matches!(error, ConnectError::Unreachable { reason } if is_closed(reason))
+    {
         return SessionError::Unauthorized(if token.is_some() {
             "the token behind '#' is not the one that it asks for; each start has a new one"
         } else {

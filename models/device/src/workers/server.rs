@@ -8,6 +8,7 @@ use burn::server::{
     AuthorizationRequest, Credential, PeerAuthorizer, RemoteServer, TokenAuthorizer,
     WebSocketTransport,
 };
+use burn_communication::guard;
 use mlsys_lab::{DeviceId, LabError};
 use tokio::runtime::Runtime;
 
@@ -47,13 +48,14 @@ impl Server {
         // A port of this machine can be reached from every account, and from every page in a browser here.
         let token = Token::draw()
             .map_err(|error| cannot(format!("there is no token to guard it with: {error}")))?;
-        let guard =
+        guard::require(token.text());
+        let authorizer =
             TokenAuthorizer::new(token.text()).map_err(|error| cannot(error.to_string()))?;
         let authorize = move |request: AuthorizationRequest<'_>| {
             // What follows the first dot tells the sessions of a run apart.
             let mut parts = request.credential.as_bytes().split(|byte| *byte == b'.');
             let credential = Credential::from(parts.next().unwrap_or(&[]));
-            guard.authorize(AuthorizationRequest { credential: &credential, ..request })?;
+            authorizer.authorize(AuthorizationRequest { credential: &credential, ..request })?;
             let _ = opened.send(ServerEvent::Opened);
             Ok(())
         };

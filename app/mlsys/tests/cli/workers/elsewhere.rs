@@ -173,6 +173,49 @@ fn a_run_without_the_workers_token_is_not_let_in() {
     assert!(!wrong.err.contains(worker.token()), "{wrong:?}");
 }
 
+/// The status of the answer to a request for an upgrade, and the connection.
+fn knock(worker: &Worker, path: &str, headers: &str) -> (String, TcpStream) {
+    let mut stream = TcpStream::connect(worker.socket()).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{headers}\r\n",
+        worker.socket()
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    BufReader::new(stream.try_clone().unwrap()).read_line(&mut answer).unwrap();
+    (answer.split(' ').nth(1).unwrap_or_default().to_owned(), stream)
+}
+
+#[test]
+fn nothing_is_upgraded_without_the_token_or_for_a_page_in_a_browser() {
+    let folder = sandbox();
+    let worker = Worker::start(&folder);
+    // Closed within the limit of a handshake, which is waited for at the end.
+    let mut idle = TcpStream::connect(worker.socket()).unwrap();
+    idle.set_read_timeout(Some(TIMEOUT)).unwrap();
+    let token = format!("Authorization: Bearer {}\r\n", worker.token());
+    let wrong = format!("Authorization: Bearer {}0\r\n", worker.token());
+    let page = format!("Origin: http://{}\r\n{token}", worker.socket());
+    for path in ["/session", "/data", "/"] {
+        assert_eq!(knock(&worker, path, "").0, "401", "{path}");
+        assert_eq!(knock(&worker, path, &wrong).0, "401", "{path}");
+        assert_eq!(knock(&worker, path, &page).0, "403", "{path}");
+        let expected = if path == "/session" { "101" } else { "404" };
+        assert_eq!(knock(&worker, path, &token).0, expected, "{path}");
+    }
+    // The header of a first message of 65,537 bytes, which are never sent.
+    let (status, mut stream) = knock(&worker, "/session", &token);
+    assert_eq!(status, "101");
+    stream.write_all(&[0x82, 0xff, 0, 0, 0, 0, 0, 1, 0, 1, 1, 2, 3, 4]).unwrap();
+    let mut rest = Vec::new();
+    let _ = stream.read_to_end(&mut rest);
+    assert!(idle.read_to_end(&mut rest).is_ok(), "it is not closed");
+    // It still serves.
+    run(&folder, &worker.url, TIMEOUT).success();
+}
+
 #[test]
 fn an_unresponsive_worker_is_reported() {
     let folder = sandbox();
