@@ -7,7 +7,6 @@ mod tests;
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures_util::{Sink, SinkExt, Stream, StreamExt};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::TcpStream;
@@ -72,7 +71,7 @@ where
 {
     loop {
         match stream.next().await.transpose()? {
-            Some(Frame::Binary(data)) => return Ok(Some(Message::new(Bytes::from(data)))),
+            Some(Frame::Binary(data)) => return Ok(Some(Message::new(data))),
             Some(Frame::Close(_)) | None => return Ok(None),
             Some(Frame::Text(_) | Frame::Ping(_) | Frame::Pong(_) | Frame::Frame(_)) => {}
         }

@@ -111,11 +111,11 @@ impl WsClientError {
 
 impl fmt::Display for WsClientError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            tungstenite::Error::Http(response) if response.status() == StatusCode::UNAUTHORIZED => {
-                f.write_str(NOT_ADMITTED)
-            }
-            error => write!(f, "websocket error: {error}"),
+        if let tungstenite::Error::Http(response) = &self.0
+            && response.status() == StatusCode::UNAUTHORIZED
+        {
+            return f.write_str(NOT_ADMITTED);
         }
+        write!(f, "websocket error: {}", self.0)
     }
 }
