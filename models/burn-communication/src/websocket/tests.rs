@@ -59,7 +59,7 @@ fn messages_go_there_and_back_with_the_token_alone() {
         let mut channel = WsClient::connect(place(), "session").await.unwrap();
         // The first message is short; those after it may be longer than its limit.
         for length in [4, guard::MAX_FIRST_MESSAGE + 1, 3 << 20] {
-            let data = Bytes::from(vec![7; length]);
+            let data = bytes::Bytes::from(vec![7; length]);
             channel.send(Message::new(data.clone())).await.unwrap();
             assert_eq!(channel.recv().await.unwrap().unwrap().data, data);
         }
