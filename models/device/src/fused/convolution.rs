@@ -92,10 +92,21 @@ impl Convolution {
     /// Lays out the windows of images side by side; `columns` holds zeros, or windows of other images.
     #[inline(always)]
     fn lay_out(&self, images: &[f32], spans: &[Span], columns: &mut [f32]) {
+        // Spans are short: a stride known to the compiler takes a third off the time.
+        match self.stride {
+            1 => self.lay_out_by(1, images, spans, columns),
+            2 => self.lay_out_by(2, images, spans, columns),
+            stride => self.lay_out_by(stride, images, spans, columns),
+        }
+    }
+
+    #[inline(always)]
+    fn lay_out_by(&self, stride: usize, images: &[f32], spans: &[Span], columns: &mut [f32]) {
+        let windows = self.windows();
         for (i, image) in images.chunks_exact(self.lengths()[0]).enumerate() {
             for span in spans {
-                let to = &mut columns[span.columns + i * self.windows()..][..span.count];
-                let from = image[span.image..].iter().step_by(self.stride);
+                let to = &mut columns[span.columns + i * windows..][..span.count];
+                let from = image[span.image..].iter().step_by(stride);
                 for (to, &from) in to.iter_mut().zip(from) {
                     *to = from;
                 }
@@ -106,10 +117,20 @@ impl Convolution {
     /// The other way: what windows have in common is added.
     #[inline(always)]
     fn take_back(&self, columns: &[f32], spans: &[Span], images: &mut [f32]) {
+        match self.stride {
+            1 => self.take_back_by(1, columns, spans, images),
+            2 => self.take_back_by(2, columns, spans, images),
+            stride => self.take_back_by(stride, columns, spans, images),
+        }
+    }
+
+    #[inline(always)]
+    fn take_back_by(&self, stride: usize, columns: &[f32], spans: &[Span], images: &mut [f32]) {
+        let windows = self.windows();
         for (i, image) in images.chunks_exact_mut(self.lengths()[0]).enumerate() {
             for span in spans {
-                let from = &columns[span.columns + i * self.windows()..][..span.count];
-                let to = image[span.image..].iter_mut().step_by(self.stride);
+                let from = &columns[span.columns + i * windows..][..span.count];
+                let to = image[span.image..].iter_mut().step_by(stride);
                 for (to, &from) in to.zip(from) {
                     *to += from;
                 }
