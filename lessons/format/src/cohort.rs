@@ -213,8 +213,7 @@ pub fn cohort(course: &Course, learners: &[(String, Answers)], grader: &dyn Grad
 
 /// The lesson with the learner's numbers; a file that is no submission was answered with the printed ones.
 fn own<'l>(lesson: &'l Lesson, course: &Course, answers: &Answers) -> Cow<'l, Lesson> {
-    let is_varied = lesson.questions().any(|question| question.variants.is_some());
-    match answers.submission.as_ref().filter(|_| is_varied) {
+    match answers.submission.as_ref().filter(|_| lesson.varies()) {
         Some(Submission { learner, .. }) => {
             let (salt, learner) = (course.salt.clone(), learner.clone());
             Cow::Owned(lesson.drawn(&Sheet { salt, learner }))

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::SystemTime;
 
-use mlsys_lesson::{Course, LearnerId, Lesson};
+use mlsys_lesson::{Course, KnownNames, LearnerId, Lesson, LessonEnv};
 use mlsys_run::console::Console;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::submission::{GradedFile, GradedSubmission, LessonJob, SubmissionJob, version_of};
@@ -195,13 +195,35 @@ fn job(
         jobs.push(LessonJob {
             text: lesson.source.text.clone(),
             version: version_of(lesson),
-            known: known_names(lesson, &request, &runs, context)?,
+            known: known(lesson, &request, &runs, context)?,
             executed: lesson.questions().filter(|question| question.is_executed()).count(),
         });
     }
     let received = options.received;
     let job = SubmissionJob { course: id, salt, rules: grading, received, lessons: jobs };
     Ok((library.place().map(Path::to_owned), job, title, lessons))
+}
+
+/// The values that answers are held against, for each draw of the labs that give them.
+fn known(
+    lesson: &Lesson,
+    request: &Request,
+    runs: &Runs,
+    context: &mut Context<'_>,
+) -> Result<Vec<KnownNames>, Failure> {
+    let named = KnownNames::for_lesson(lesson, &LessonEnv::unrun(lesson));
+    let Some(draws) = lesson.lab_draws(&named.labs()) else {
+        let id = &lesson.front.id;
+        let reason = "the answers name metrics of labs that learners draw in too many ways";
+        return Err(Failure::Usage(format!(
+            "the lesson {id}: {reason}; `mlsys lesson check` tells"
+        )));
+    };
+    if draws.len() == 1 {
+        return Ok(vec![known_names(lesson, request, runs, context)?]);
+    }
+    // Labs that start from a drawn one have equal settings in each draw: runs are not shared.
+    draws.iter().map(|drawn| known_names(drawn, request, &Runs::new(None), context)).collect()
 }
 
 /// Of several files of one learner the one that was exported last counts.

@@ -73,6 +73,17 @@ pub struct Limit {
 pub struct Varied {
     pub name: Located<String>,
     pub values: Vec<f64>,
+    /// The setting of a lab whose draw it is; none for a draw of its own.
+    pub setting: Option<DrawnSetting>,
+    /// Where the values stand.
+    pub place: Place,
+}
+
+/// A setting that a lab of the lesson draws by learner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DrawnSetting {
+    pub lab: String,
+    pub param: String,
 }
 
 /// The least or the greatest value of a metric.
