@@ -305,6 +305,11 @@ impl<'s> Problems<'s> {
         self.source
     }
 
+    /// The errors and warnings so far, those that are not listed included.
+    pub(crate) fn count(&self) -> usize {
+        self.found.len() + self.more
+    }
+
     /// An error with a way out.
     pub(crate) fn error(
         &mut self,

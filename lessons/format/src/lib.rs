@@ -41,7 +41,7 @@ pub use gradebook::{GradeOutcome, QuestionGrade, Received, grade_lesson};
 pub use lint::{presumptions, spoilers, telling_lengths, variants};
 pub use model::{
     Asked, Audience, Block, Bound, Check, CourseId, CourseIdError, Credit, DeviceName, Disclosure,
-    DrawnSetting, Expected, Formula, FrontMatter, Goal, GradingRules, Inclusion, KernelTask,
+    DrawnNumber, Expected, Formula, FrontMatter, Goal, GradingRules, Inclusion, KernelTask,
     KernelTest, Knob, LabDirective, LatePolicy, LearnerId, LearnerIdError, Lesson, LessonId,
     LessonIdError, LessonRules, Limit, ListedInclusion, ListedModule, ListedRules, ListedStart,
     Manifest, Match, Notes, Outcome, PanelRef, Predict, PredictKind, Prose, Question, QuestionKind,

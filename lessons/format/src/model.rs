@@ -24,7 +24,7 @@ pub use id::{
 };
 pub use inclusion::{Inclusion, ListedInclusion, ListedStart, StartValue};
 pub use kernel::{
-    Audience, Bound, DrawnSetting, Expected, KernelTask, KernelTest, Limit, Side, Varied,
+    Audience, Bound, DrawnNumber, Expected, KernelTask, KernelTest, Limit, Side, Varied,
 };
 pub use lab::{DeviceName, Disclosure, Goal, Knob, LabDirective, PanelRef, Setting};
 pub use manifest::{ListedModule, Manifest};

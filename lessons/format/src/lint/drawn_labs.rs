@@ -33,7 +33,7 @@ pub(super) fn drawn_labs(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic
         return Vec::new();
     }
     let follows = |question: &Question| {
-        question.variants.as_ref().is_some_and(|variants| variants.follows_a_lab())
+        question.variants.as_ref().is_some_and(|variants| variants.shares())
             || question.formulas().into_iter().any(|formula| names_a_drawing_lab(formula, lesson))
     };
     let following: Vec<&Question> = lesson.questions().filter(|one| follows(one)).collect();

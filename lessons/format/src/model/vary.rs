@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::id::{LearnerId, LessonId};
 use crate::model::instance::{is_count, literal};
-use crate::model::kernel::{DrawnSetting, Varied};
+use crate::model::kernel::{DrawnNumber, Varied};
 use crate::model::lab::LabDirective;
 use crate::model::question::{Question, Variants};
 use crate::model::{Block, Lesson};
@@ -31,13 +31,13 @@ pub(crate) const MOST_LAB_DRAWS: usize = 100;
 const MOST_DRAWS: usize = 1000;
 
 impl Sheet {
-    /// One of the values: the hash of salt, learner, lesson, directive and name starts the stream that picks it, for a
-    /// setting of a lab that lab and that parameter. It is the same on every machine and in every version; a test pins it.
+    /// One of the values: the hash of salt, learner, lesson, directive and name starts the stream that picks it,
+    /// for a shared number those of the directive that draws it. It is the same on every machine and in every version; a test pins it.
     pub(super) fn draw(&self, lesson: &LessonId, directive: &str, varied: &Varied) -> f64 {
         const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
         const PRIME: u64 = 0x0100_0000_01b3;
         let learner = self.learner.as_str();
-        let DrawnSetting { lab: directive, param: name } = varied.origin(directive);
+        let DrawnNumber { directive, name } = varied.origin(directive);
         let parts = [&self.salt, learner, lesson.as_str(), &directive, &name];
         // FNV-1a; none of the texts contains a zero byte.
         let bytes = parts.into_iter().flat_map(|part| part.bytes().chain([0]));
@@ -47,15 +47,15 @@ impl Sheet {
 }
 
 impl Varied {
-    /// What it takes where no lab is drawn: the printed one alone of a lab's number.
+    /// What it takes where the question alone is drawn: of another directive's number the printed one.
     fn own_values(&self) -> &[f64] {
-        if self.setting.is_some() { &self.values[..1] } else { &self.values }
+        if self.shared.is_some() { &self.values[..1] } else { &self.values }
     }
 
     /// The directive and the name that it is drawn for.
-    fn origin(&self, directive: &str) -> DrawnSetting {
-        let own = || DrawnSetting { lab: directive.to_owned(), param: self.name.value.clone() };
-        self.setting.clone().unwrap_or_else(own)
+    fn origin(&self, directive: &str) -> DrawnNumber {
+        let own = || DrawnNumber { directive: directive.to_owned(), name: self.name.value.clone() };
+        self.shared.clone().unwrap_or_else(own)
     }
 }
 
@@ -116,7 +116,7 @@ impl Lesson {
     /// one first; none if there are more than [`MOST_LAB_DRAWS`].
     pub fn lab_draws(&self, named: &BTreeSet<&str>) -> Option<Vec<Self>> {
         let labs = self.with_sources(named).into_iter();
-        let mut drawn: Vec<(DrawnSetting, &[f64])> = Vec::new();
+        let mut drawn: Vec<(DrawnNumber, &[f64])> = Vec::new();
         for (lab, varied) in labs.flat_map(|lab| lab.vary.iter().map(move |varied| (lab, varied))) {
             let setting = varied.origin(&lab.id);
             if drawn.iter().all(|(known, _)| *known != setting) {
@@ -152,7 +152,7 @@ impl Lesson {
     }
 
     /// The lesson with these numbers in the settings of labs, and in the questions that follow them.
-    fn with_numbers(&self, picked: &[(DrawnSetting, f64)]) -> Self {
+    fn with_numbers(&self, picked: &[(DrawnNumber, f64)]) -> Self {
         let mut lesson = self.clone();
         let number = |varied: &Varied, directive: &str| {
             let origin = varied.origin(directive);
@@ -188,8 +188,8 @@ impl Variants {
         Self { drawn, ..self.clone() }.into_question()
     }
 
-    /// Every draw there is, the printed one first; of more than a thousand those of the learners 1 to 1000. A number that
-    /// a lab draws stays the printed one.
+    /// Every draw there is, the printed one first; of more than a thousand those of the learners 1 to 1000. Numbers of
+    /// other directives stay the printed ones.
     pub(crate) fn draws(&self, lesson: &LessonId) -> Vec<Vec<f64>> {
         let own = self.names.iter().map(|varied| varied.own_values().len());
         let count = own.fold(1, usize::saturating_mul);
@@ -201,7 +201,7 @@ impl Variants {
             let Ok(learner) = learner.to_string().parse() else { continue };
             let mut drawn = self.draw(&Sheet { salt: String::new(), learner }, lesson);
             for (value, varied) in drawn.iter_mut().zip(&self.names) {
-                *value = if varied.setting.is_some() { varied.values[0] } else { *value };
+                *value = if varied.shared.is_some() { varied.values[0] } else { *value };
             }
             if !draws.contains(&drawn) {
                 draws.push(drawn);
@@ -247,9 +247,9 @@ impl Variants {
         self.names.iter().map(|varied| sheet.draw(lesson, id, varied)).collect()
     }
 
-    /// Whether a lab draws one of its numbers.
-    pub(crate) fn follows_a_lab(&self) -> bool {
-        self.names.iter().any(|varied| varied.setting.is_some())
+    /// Whether another directive draws one of its numbers.
+    pub(crate) fn shares(&self) -> bool {
+        self.names.iter().any(|varied| varied.shared.is_some())
     }
 
     /// A draw in words, such as `n = 5, k = 3`.

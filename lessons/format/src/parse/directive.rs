@@ -15,7 +15,7 @@ use crate::parse::fields::Fields;
 use crate::parse::keys::{distinct, one_of, settings};
 use crate::parse::question;
 use crate::parse::split::Directive;
-use crate::parse::vary::{self, LabsAbove};
+use crate::parse::vary::{self, Above};
 
 /// Most directives in one lesson.
 pub const MAX_DIRECTIVES: usize = 200;
@@ -27,8 +27,8 @@ const DIRECTIVES: [&str; 6] = ["lab", "predict", "try", "question", "check", "no
 pub(super) struct Directives {
     ids: Vec<Located<String>>,
     unread: Vec<String>,
-    /// The labs so far, with what each draws.
-    drawing: Vec<(String, Vec<Varied>)>,
+    /// The labs and questions so far, with what each draws.
+    drawn: Vec<(String, Vec<Varied>)>,
     count: usize,
 }
 
@@ -52,9 +52,9 @@ impl Directives {
             "notes" => return Some(notes(fence, problems)),
             "lab" | "predict" | "try" | "question" | "check" => {
                 let is_named = self.has_own_id(fence, problems);
-                let labs = LabsAbove { drawing: &self.drawing, unread: &self.unread };
+                let above = Above { drawn: &self.drawn, unread: &self.unread };
                 // A directive without a usable id is read for its errors alone.
-                block(fence, problems, labs).filter(|_| is_named)
+                block(fence, problems, above).filter(|_| is_named)
             }
             unknown => {
                 let help = match nearest(unknown, DIRECTIVES) {
@@ -66,8 +66,13 @@ impl Directives {
                 None
             }
         };
-        if let Some(lab) = block.as_ref().and_then(Block::as_lab) {
-            self.drawing.push((lab.id.clone(), lab.vary.clone()));
+        match &block {
+            Some(Block::Lab(lab)) => self.drawn.push((lab.id.clone(), lab.vary.clone())),
+            Some(Block::Question(question)) => {
+                let names = question.variants.as_ref().map(|variants| variants.names.clone());
+                self.drawn.push((question.id.clone(), names.unwrap_or_default()));
+            }
+            Some(_) | None => {}
         }
         if block.is_none() {
             self.unread.push(fence.id.value.clone());
@@ -114,16 +119,16 @@ impl Directives {
     }
 }
 
-fn block(fence: &Directive, problems: &mut Problems<'_>, labs: LabsAbove<'_>) -> Option<Block> {
+fn block(fence: &Directive, problems: &mut Problems<'_>, above: Above<'_>) -> Option<Block> {
     let (name, id) = (fence.name.value.as_str(), fence.id.value.clone());
     let what = format!("this {{{name}}}");
     let mut fields = Fields::read(fence.body, fence.opening, &what, problems)?;
     let place = fence.place;
     let block = match name {
-        "lab" => lab(id, place, &mut fields, labs).map(Block::Lab),
+        "lab" => lab(id, place, &mut fields, above).map(Block::Lab),
         "predict" => predict(id, place, &mut fields).map(Block::Predict),
         "try" => attempt(id, place, &mut fields).map(Block::Predict),
-        "question" => question::read(id, place, &mut fields, labs).map(Block::Question),
+        "question" => question::read(id, place, &mut fields, above).map(Block::Question),
         _ => check(id, place, &mut fields).map(Block::Check),
     };
     fields.finish();
@@ -251,7 +256,7 @@ fn lab(
     id: String,
     place: Place,
     fields: &mut Fields<'_, '_>,
-    labs: LabsAbove<'_>,
+    above: Above<'_>,
 ) -> Option<LabDirective> {
     fields.require(&[("kind", "kind = \"train\"")]);
     let kind = fields.line("kind");
@@ -279,7 +284,7 @@ fn lab(
             place: name.place,
         })
     });
-    let vary = vary::parameters(&mut set, &knobs, fields, labs);
+    let vary = vary::parameters(&mut set, &knobs, fields, above);
     let panels = fields.tables("panel", |fields| {
         fields.require(&[("name", "name = \"loss-curve\"")]);
         let name = fields.line("name");

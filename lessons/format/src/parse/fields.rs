@@ -115,6 +115,10 @@ impl<'p, 's> Fields<'p, 's> {
         self.problems.error(code, place, message, help);
     }
 
+    pub(super) fn problem_count(&self) -> usize {
+        self.problems.count()
+    }
+
     pub(super) fn text(&mut self, key: &'static str) -> Option<Located<String>> {
         let entry = self.take(key)?;
         self.as_text(key, &entry.node)

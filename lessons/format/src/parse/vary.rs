@@ -6,7 +6,7 @@ use mlsys_lab::value::Value;
 
 use crate::diagnostic::{Code, Located, Place, shortened};
 use crate::model::{
-    Asked, AskedKernel, Drawn, DrawnSetting, Knob, Question, QuestionType, Setting, Variants,
+    Asked, AskedKernel, Drawn, DrawnNumber, Knob, Question, QuestionType, Setting, Variants,
     Varied, drawn_value,
 };
 use crate::parse::fields::Fields;
@@ -14,53 +14,55 @@ use crate::parse::fields::Fields;
 /// Names that mean something else in the expressions of a test.
 const RESERVED: [&str; 4] = ["i", "answer", "reference", "device"];
 
-/// The labs above a directive, with what they draw.
-#[derive(Clone, Copy, Default)]
-pub(super) struct LabsAbove<'a> {
-    pub(super) drawing: &'a [(String, Vec<Varied>)],
+/// The labs and questions above a directive, with what they draw.
+#[derive(Clone, Copy)]
+pub(super) struct Above<'a> {
+    pub(super) drawn: &'a [(String, Vec<Varied>)],
     /// Ids of directives that could not be read.
     pub(super) unread: &'a [String],
 }
 
-impl LabsAbove<'_> {
-    /// A setting that one of them draws, under another name; an error where none does.
-    fn setting(
+impl Above<'_> {
+    /// A number that one of them draws, under another name; an error where none does.
+    fn shared(
         &self,
         name: Located<String>,
         text: &str,
         place: Place,
         fields: &mut Fields<'_, '_>,
     ) -> Option<Varied> {
-        let (lab, param) = text.split_once('.').unwrap_or((text, &name.value));
-        let Some((_, drawn)) = self.drawing.iter().find(|(id, _)| id == lab) else {
-            if !self.unread.iter().any(|unread| unread == lab) {
-                let message = format!("no lab above is called `{}`", shortened(lab));
-                let labs: Vec<&str> = self.drawing.iter().map(|(id, _)| id.as_str()).collect();
-                let help = match nearest(lab, labs.iter().copied()) {
-                    Some(known) => format!("did you mean \"{known}.{param}\"?"),
-                    None if labs.is_empty() => {
-                        format!("list its numbers: {} = [1, 33, 1000]", name.value)
-                    }
-                    None => format!("the labs above are: {}", labs.join(", ")),
+        let (directive, own) = text.split_once('.').unwrap_or((text, &name.value));
+        let Some((_, drawn)) = self.drawn.iter().find(|(id, _)| id == directive) else {
+            if !self.unread.iter().any(|unread| unread == directive) {
+                let message =
+                    format!("no lab or question above is called `{}`", shortened(directive));
+                let help = match nearest(directive, self.drawn.iter().map(|(id, _)| id.as_str())) {
+                    Some(known) => format!("did you mean \"{known}.{own}\"?"),
+                    None => format!("list the numbers: {} = [16, 64]", name.value),
                 };
                 fields.error(Code::UnknownName, place, message, help);
             }
             return None;
         };
-        let found = drawn.iter().find(|varied| varied.name.value == param);
+        let found = drawn.iter().find(|varied| varied.name.value == own);
         let Some(found) = found.filter(|_| text.contains('.')) else {
-            let message = format!("lab `{lab}` draws no `{}`", shortened(param));
+            let message = format!("`{directive}` draws no `{}`", shortened(own));
             let known: Vec<&str> = drawn.iter().map(|varied| varied.name.value.as_str()).collect();
             let help = match known.as_slice() {
-                [] => format!("give the lab its numbers: vary = {{ {param} = [16, 64] }}"),
-                known => format!("write \"{lab}.{}\"", known.join(&format!("\" or \"{lab}."))),
+                [] => format!("give `{directive}` numbers: vary = {{ {own} = [16, 64] }}"),
+                known => {
+                    format!(
+                        "write \"{directive}.{}\"",
+                        known.join(&format!("\" or \"{directive}."))
+                    )
+                }
             };
             fields.error(Code::UnknownName, place, message, help);
             return None;
         };
-        let own = || DrawnSetting { lab: lab.to_owned(), param: param.to_owned() };
-        let setting = Some(found.setting.clone().unwrap_or_else(own));
-        Some(Varied { name, values: found.values.clone(), setting, place })
+        let own = || DrawnNumber { directive: directive.to_owned(), name: own.to_owned() };
+        let shared = Some(found.shared.clone().unwrap_or_else(own));
+        Some(Varied { name, values: found.values.clone(), shared, place })
     }
 }
 
@@ -73,10 +75,11 @@ pub(super) fn names(fields: &mut Fields<'_, '_>) -> Option<Vec<Varied>> {
 /// Each name of the table `vary` with its values.
 fn named(
     fields: &mut Fields<'_, '_>,
-    labs: Option<LabsAbove<'_>>,
+    above: Option<Above<'_>>,
     is_name: impl Fn(&Located<String>, &mut Fields<'_, '_>) -> bool,
 ) -> Option<Vec<Varied>> {
     let mut vary = Vec::new();
+    let before = fields.problem_count();
     let table = fields.map("vary");
     let count = table.len();
     for (name, values) in table {
@@ -84,14 +87,14 @@ fn named(
             continue;
         }
         let Located { value, place } = values;
-        if let (Value::Text(text), Some(labs)) = (&value, labs) {
-            vary.extend(labs.setting(name, text, place, fields));
+        if let (Value::Text(text), Some(above)) = (&value, above) {
+            vary.extend(above.shared(name, text, place, fields));
             continue;
         }
         let listed: &[Value] = if let Value::Array(values) = &value { values } else { &[] };
         match listed.iter().map(Value::as_f64).collect() {
             Some(values) if !listed.is_empty() => {
-                vary.push(Varied { name, values, setting: None, place });
+                vary.push(Varied { name, values, shared: None, place });
             }
             Some(_) | None => {
                 let message = format!("`{}` takes no values here", name.value);
@@ -100,7 +103,8 @@ fn named(
             }
         }
     }
-    (vary.len() == count).then_some(vary)
+    // A number of a directive that could not be read was told there.
+    (vary.len() == count && fields.problem_count() == before).then_some(vary)
 }
 
 /// Whether a number can be called so; else an error.
@@ -120,8 +124,8 @@ fn is_number_name(name: &Located<String>, fields: &mut Fields<'_, '_>) -> bool {
 const MOST_NAMES: usize = 8;
 
 /// The names that a question draws by learner.
-pub(super) fn drawn(fields: &mut Fields<'_, '_>, labs: LabsAbove<'_>) -> Option<Vec<Varied>> {
-    let names = named(fields, Some(labs), is_number_name)?;
+pub(super) fn drawn(fields: &mut Fields<'_, '_>, above: Above<'_>) -> Option<Vec<Varied>> {
+    let names = named(fields, Some(above), is_number_name)?;
     check_values(&names, "question", fields);
     Some(names)
 }
@@ -131,9 +135,9 @@ pub(super) fn parameters(
     set: &mut Vec<Setting>,
     knobs: &[Knob],
     fields: &mut Fields<'_, '_>,
-    labs: LabsAbove<'_>,
+    above: Above<'_>,
 ) -> Option<Vec<Varied>> {
-    let names = named(fields, Some(labs), |_, _| true)?;
+    let names = named(fields, Some(above), |_, _| true)?;
     check_values(&names, "lab", fields);
     for Varied { name, values, place, .. } in &names {
         let param = &name.value;
@@ -161,7 +165,7 @@ pub(super) fn parameters(
 
 /// Two numbers or more for each name, each once, and not too many names.
 fn check_values(names: &[Varied], directive: &str, fields: &mut Fields<'_, '_>) {
-    for Varied { name, values, .. } in names.iter().filter(|varied| varied.setting.is_none()) {
+    for Varied { name, values, .. } in names.iter().filter(|varied| varied.shared.is_none()) {
         let twice = (1..values.len()).find(|&at| values[..at].contains(&values[at]));
         if let (Some(at), _) | (None, Some(at)) = (twice, (values.len() == 1).then_some(0)) {
             let message = match twice {
