@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::SystemTime;
 
-use mlsys_lesson::{Course, KnownNames, LearnerId, Lesson, LessonEnv};
+use mlsys_lesson::{Course, LearnerId, Lesson};
 use mlsys_run::console::Console;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::submission::{GradedFile, GradedSubmission, LessonJob, SubmissionJob, version_of};
@@ -21,7 +21,7 @@ use crate::cli::Grade;
 use crate::context::Context;
 use crate::grader::grade_file;
 use crate::reports;
-use crate::runner::{Graders, HardwareRule, Request, Runs, known_names, together};
+use crate::runner::{Runs, known_draws, runs_for_grading, together};
 
 /// What came of all files.
 #[derive(Serialize)]
@@ -178,52 +178,20 @@ fn job(
         )));
     }
     context.listen();
-    let request = Request {
-        device: options.machine.device,
-        seed: options.machine.seed,
-        set: BTreeMap::new(),
-        data_dir: None,
-        workers: context.workers.clone(),
-        hardware: HardwareRule::Report,
-        graders: Graders::Stated,
-        jobs: NonZeroUsize::MIN,
-        records: None,
-    };
+    let request = runs_for_grading(options.machine.device, options.machine.seed, context);
     let runs = Runs::new(None);
     let mut jobs = Vec::new();
     for lesson in &lessons {
         jobs.push(LessonJob {
             text: lesson.source.text.clone(),
             version: version_of(lesson),
-            known: known(lesson, &request, &runs, context)?,
+            known: known_draws(lesson, &request, &runs, context)?,
             executed: lesson.questions().filter(|question| question.is_executed()).count(),
         });
     }
     let received = options.received;
     let job = SubmissionJob { course: id, salt, rules: grading, received, lessons: jobs };
     Ok((library.place().map(Path::to_owned), job, title, lessons))
-}
-
-/// The values that answers are held against, for each draw of the labs that give them.
-fn known(
-    lesson: &Lesson,
-    request: &Request,
-    runs: &Runs,
-    context: &mut Context<'_>,
-) -> Result<Vec<KnownNames>, Failure> {
-    let named = KnownNames::for_lesson(lesson, &LessonEnv::unrun(lesson));
-    let Some(draws) = lesson.lab_draws(&named.labs()) else {
-        let id = &lesson.front.id;
-        let reason = "the answers name metrics of labs that learners draw in too many ways";
-        return Err(Failure::Usage(format!(
-            "the lesson {id}: {reason}; `mlsys lesson check` tells"
-        )));
-    };
-    if draws.len() == 1 {
-        return Ok(vec![known_names(lesson, request, runs, context)?]);
-    }
-    // Labs that start from a drawn one have equal settings in each draw: runs are not shared.
-    draws.iter().map(|drawn| known_names(drawn, request, &Runs::new(None), context)).collect()
 }
 
 /// Of several files of one learner the one that was exported last counts.

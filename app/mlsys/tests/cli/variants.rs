@@ -151,7 +151,17 @@ fn labs_run_with_the_learner_s_numbers() {
         let learner: LearnerId = learner.parse().unwrap();
         let own = lesson.drawn(&Sheet { salt: "2027".to_owned(), learner });
         let g = own.question("bits").unwrap().variants.as_ref().unwrap().drawn[0];
-        (g, own.lab("net").unwrap().set.iter().find(|one| one.name == "width").unwrap().value.as_f64())
+        (
+            g,
+            own.lab("net")
+                .unwrap()
+                .set
+                .iter()
+                .find(|one| one.name == "width")
+                .unwrap()
+                .value
+                .as_f64(),
+        )
     };
     let (ann, dora) = (own("ann"), own("dora"));
     assert!(ann.0 != dora.0 && ann.1 != dora.1, "{ann:?} {dora:?}");
@@ -180,6 +190,12 @@ fn labs_run_with_the_learner_s_numbers() {
     let grades = json_file(&folder.path("grades.json"));
     assert_eq!(grades["learners"][0]["points"], 3.0, "{grades}");
     assert_eq!(grades["learners"][1]["points"], 0.0, "{grades}");
+    let cohort =
+        folder.run(&format!("--course {course} progress cohort {} --json", files.join(" ")));
+    for question in cohort.json()["lessons"][0]["questions"].as_array().unwrap() {
+        let counts = ["answered", "right", "recorded"].map(|count| question[count].as_u64());
+        assert_eq!(counts, [Some(2), Some(1), Some(0)], "{question}");
+    }
     // On the screen the knob starts there, and the record of a run has it.
     let line = format!("--course {course} --learner ann open a/b --plain --device cpu");
     let shown = type_in(&mut folder.command(&line), "\n\n\n\n");
