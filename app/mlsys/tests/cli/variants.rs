@@ -142,7 +142,7 @@ fn labs_run_with_the_learner_s_numbers() {
         let items = items.as_array().unwrap().clone();
         let of = |id: &str, metric: &str| {
             let lab = items.iter().find(|item| item["id"] == id).unwrap();
-            lab["metrics"][metric]["value"].as_f64().unwrap()
+            lab["metrics"][metric].as_f64().unwrap()
         };
         (of("store", "bits_per_parameter"), of("net", "parameters"))
     };
@@ -165,7 +165,13 @@ fn labs_run_with_the_learner_s_numbers() {
     };
     let (ann, dora) = (own("ann"), own("dora"));
     assert!(ann.0 != dora.0 && ann.1 != dora.1, "{ann:?} {dora:?}");
+    let before = folder.records();
     let seen = run("--learner ann");
+    // Their records have the numbers.
+    let records = folder.records().into_iter().filter(|record| !before.contains(record));
+    let recorded: Vec<_> = records.map(|record| json_file(&record.join("run.json"))).collect();
+    let has_width = |record: &serde_json::Value| record["params"]["width"].as_f64() == ann.1;
+    assert!(ann.1.is_some() && recorded.iter().any(has_width), "{recorded:?}");
     assert_eq!(seen.0, 4.0 + 16.0 / ann.0);
     assert_ne!(run("--learner dora"), seen);
     let answers = serde_json::json!({ "lessons": { "a/b": {
@@ -199,5 +205,5 @@ fn labs_run_with_the_learner_s_numbers() {
     // On the screen the knob starts there, and the record of a run has it.
     let line = format!("--course {course} --learner ann open a/b --plain --device cpu");
     let shown = type_in(&mut folder.command(&line), "\n\n\n\n");
-    assert!(shown.out.contains(&format!("block_size {}", ann.0)), "{shown:?}");
+    assert!(shown.out.contains(&format!("block_size is {}", ann.0)), "{shown:?}");
 }
