@@ -1,6 +1,7 @@
 //! Lessons without a screen: every lab is run, every prediction measured, every check tried, every answer graded.
 
 mod grade;
+mod known;
 mod plan;
 pub mod together;
 
@@ -18,7 +19,7 @@ use mlsys_lab::params::{Params, Settings};
 use mlsys_lab::schema::{Draw, Label, Param, Type};
 use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
-use mlsys_lesson::{Knob, KnownNames, Lesson, LessonEnv};
+use mlsys_lesson::{Knob, Lesson};
 use mlsys_run::console::Console;
 use mlsys_run::outcome::Outcome;
 use mlsys_run::process::{Failure, Interrupt};
@@ -33,6 +34,7 @@ use together::Machine;
 use crate::context::Context;
 
 pub use grade::{Graders, HardwareRule};
+pub use known::{known_draws, runs_for_grading};
 pub use plan::Runs;
 
 pub struct Request {
@@ -193,34 +195,6 @@ fn comparisons(lesson: &Lesson, plans: &[Plan<'_>], ran: &BTreeMap<&str, Ran>) -
         }
     }
     found
-}
-
-/// The values that a lesson's questions refer to, from one run of each lab that they name.
-pub fn known_names(
-    lesson: &Lesson,
-    request: &Request,
-    runs: &Runs,
-    context: &mut Context<'_>,
-) -> Result<KnownNames, Failure> {
-    let unrun = KnownNames::for_lesson(lesson, &LessonEnv::unrun(lesson));
-    if unrun.labs().is_empty() {
-        return Ok(unrun);
-    }
-    let plans = plan::plan_lesson(lesson, request, context)?;
-    let paths = context.paths.as_ref().ok().map(Paths::runs);
-    let mut worker = Worker {
-        interrupt: &context.interrupt,
-        registry: context.registry,
-        machine: &Machine::default(),
-        saved: paths.as_deref(),
-        console: context.console,
-    };
-    let mut ran = BTreeMap::new();
-    for plan in plans.iter().filter(|plan| unrun.labs().contains(plan.id)) {
-        ran.insert(plan.id, runs.once(lesson.front.id.as_str(), plan, &mut worker));
-    }
-    let facts = plan::device_facts(&plans, paths.as_deref());
-    Ok(KnownNames::for_lesson(lesson, &plan::env(&plans, &ran, &facts)))
 }
 
 /// The steps and time of a live lab with a knob at its end: enough to fail where it cannot start.

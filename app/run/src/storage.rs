@@ -130,7 +130,11 @@ impl Drafts {
 
     /// Drafts that are removed at exit, in a folder under a name that cannot be guessed.
     pub fn temporary() -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("mlsys-drafts-").tempdir()?;
+        let mut private = tempfile::Builder::new();
+        private.prefix("mlsys-drafts-");
+        #[cfg(unix)]
+        private.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let folder = private.tempdir()?;
         Ok(Self { folder: folder.path().to_owned(), _temporary: Some(folder) })
     }
 

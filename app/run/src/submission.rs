@@ -84,12 +84,12 @@ pub struct SubmissionJob {
     pub lessons: Vec<LessonJob>,
 }
 
-/// A lesson with its answers, and the values of its labs that they name.
+/// A lesson with its answers, and the values of its labs that they name: for each draw of these labs.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct LessonJob {
     pub text: String,
     pub version: String,
-    pub known: KnownNames,
+    pub known: Vec<KnownNames>,
     /// Questions with answers that are executed.
     pub executed: usize,
 }
@@ -140,6 +140,9 @@ impl GradedSubmission {
 const OTHER_VERSION: &str = "answered in another version of this lesson, which asks something else; \
     have it answered and exported again with the present course";
 
+/// The remark where no run of the lesson's labs had the learner's numbers.
+const OTHER_NUMBERS: &str = "the labs of this lesson were not run with the learner's numbers; grade again with the present course";
+
 impl SubmissionJob {
     /// Grades a file's bytes.
     pub fn run(&self, bytes: &[u8], grader: &dyn Grader) -> GradedFile {
@@ -157,13 +160,18 @@ impl SubmissionJob {
             let Some(lesson) = mlsys_lesson::parse("lesson.md", text).lesson else { continue };
             let lesson = lesson.drawn(&sheet);
             let theirs = submission.versions.get(&lesson.front.id);
-            let questions = if theirs.is_some_and(|theirs| theirs != version) {
-                let remark = || Some(OTHER_VERSION.to_owned());
+            let ungraded = |remark: &str| {
+                let remark = || Some(remark.to_owned());
                 let ungraded =
                     |question| QuestionGrade::without(question, GradeOutcome::NotGraded, remark());
                 lesson.questions().map(ungraded).collect()
-            } else {
+            };
+            let questions = if theirs.is_some_and(|theirs| theirs != version) {
+                ungraded(OTHER_VERSION)
+            } else if let Some(known) = known.iter().find(|known| known.fits(&lesson)) {
                 grade_lesson(&lesson, &answers, received, &self.rules, (grader, known))
+            } else {
+                ungraded(OTHER_NUMBERS)
             };
             lessons.push(LessonGrades { lesson: lesson.front.id.clone(), questions });
         }

@@ -63,7 +63,7 @@ pub struct QuestionReport {
     pub right_first: usize,
     /// Learners who were right in the end.
     pub right: usize,
-    /// Learners with an answer that is graded elsewhere.
+    /// Learners with an answer that cannot be graded here: its key, or the device of a run, is elsewhere.
     pub recorded: usize,
     /// Learners who took a hint.
     pub hinted: usize,
@@ -142,7 +142,7 @@ impl Spread {
     }
 }
 
-/// What these learners did in a course. Answers that need no run are graded again, others as when given.
+/// What these learners did in a course. Every answer is graded again; what a file says of its answers counts nothing.
 pub fn cohort(course: &Course, learners: &[(String, Answers)], grader: &dyn Grader) -> Cohort {
     let mut names: Vec<Learner> = learners
         .iter()
@@ -213,8 +213,7 @@ pub fn cohort(course: &Course, learners: &[(String, Answers)], grader: &dyn Grad
 
 /// The lesson with the learner's numbers; a file that is no submission was answered with the printed ones.
 fn own<'l>(lesson: &'l Lesson, course: &Course, answers: &Answers) -> Cow<'l, Lesson> {
-    let is_varied = lesson.questions().any(|question| question.variants.is_some());
-    match answers.submission.as_ref().filter(|_| is_varied) {
+    match answers.submission.as_ref().filter(|_| lesson.varies()) {
         Some(Submission { learner, .. }) => {
             let (salt, learner) = (course.salt.clone(), learner.clone());
             Cow::Owned(lesson.drawn(&Sheet { salt, learner }))
@@ -295,20 +294,16 @@ impl Grading<'_> {
             (None, None) => return 0,
         };
         report.answered += 1;
-        report.recorded += usize::from(question.kind.is_withheld());
-        let mut earned = None;
+        let (mut is_right, mut is_recorded) = (false, false);
         for (index, attempt) in attempts.iter().enumerate() {
             let graded = self.grade(lesson, question, &attempt.given);
-            if graded.right.or(attempt.right).unwrap_or(false) {
+            if graded.right == Some(true) {
                 report.right_first += usize::from(index == 0);
-                let points = match graded.right {
-                    Some(_) => question.points,
-                    None => attempt.points.min(question.points),
-                };
-                earned = Some(earned.unwrap_or(0).max(points));
+                is_right = true;
                 continue;
             }
-            if question.kind.is_withheld() {
+            if graded.right.is_none() {
+                is_recorded = true;
                 continue;
             }
             let (answer, say) = graded.wrong;
@@ -317,13 +312,15 @@ impl Grading<'_> {
                 None => report.wrong.push(WrongReport { answer, say, count: 1 }),
             }
         }
-        report.right += usize::from(earned.is_some());
-        earned.unwrap_or(0)
+        report.right += usize::from(is_right);
+        report.recorded += usize::from(is_recorded && !is_right);
+        if is_right { question.points } else { 0 }
     }
 
     fn grade(&mut self, lesson: &Lesson, question: &Question, given: &Answer) -> Graded {
         let drawn = question.variants.as_ref().map(|variants| &variants.drawn);
-        let key = format!("{} {drawn:?} {given:?}", question.id);
+        let labs = lesson.lab_numbers_in_words();
+        let key = format!("{} {drawn:?} {labs} {given:?}", question.id);
         if let Some(graded) = self.known.get(&key) {
             return graded.clone();
         }

@@ -41,12 +41,12 @@ pub use gradebook::{GradeOutcome, QuestionGrade, Received, grade_lesson};
 pub use lint::{presumptions, spoilers, telling_lengths, variants};
 pub use model::{
     Asked, Audience, Block, Bound, Check, CourseId, CourseIdError, Credit, DeviceName, Disclosure,
-    Expected, Formula, FrontMatter, Goal, GradingRules, Inclusion, KernelTask, KernelTest, Knob,
-    LabDirective, LatePolicy, LearnerId, LearnerIdError, Lesson, LessonId, LessonIdError,
-    LessonRules, Limit, ListedInclusion, ListedModule, ListedRules, ListedStart, Manifest, Match,
-    Notes, Outcome, PanelRef, Predict, PredictKind, Prose, Question, QuestionKind, QuestionType,
-    Setting, Sheet, Side, StartValue, Target, Term, Timestamp, TimestampError, Tolerance, Variants,
-    Varied, Wrong, is_inside, translated,
+    DrawnNumber, Expected, Formula, FrontMatter, Goal, GradingRules, Inclusion, KernelTask,
+    KernelTest, Knob, LabDirective, LatePolicy, LearnerId, LearnerIdError, Lesson, LessonId,
+    LessonIdError, LessonRules, Limit, ListedInclusion, ListedModule, ListedRules, ListedStart,
+    Manifest, Match, Notes, Outcome, PanelRef, Predict, PredictKind, Prose, Question, QuestionKind,
+    QuestionType, Setting, Sheet, Side, StartValue, Target, Term, Timestamp, TimestampError,
+    Tolerance, Variants, Varied, Wrong, is_inside, translated,
 };
 pub use parse::translation::read_translation;
 pub use parse::{FORMAT, MAX_DIRECTIVES, MAX_FILE_BYTES, Parsed, parse, parse_bytes, read};

@@ -2,6 +2,7 @@
 //! told apart by their length, and numbers drawn by learner that make a worse question than the printed ones. And
 //! explanations that presume a measurement.
 
+mod drawn_labs;
 mod labs;
 mod length;
 mod numbers;

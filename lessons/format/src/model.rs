@@ -23,7 +23,9 @@ pub use id::{
     translated,
 };
 pub use inclusion::{Inclusion, ListedInclusion, ListedStart, StartValue};
-pub use kernel::{Audience, Bound, Expected, KernelTask, KernelTest, Limit, Side, Varied};
+pub use kernel::{
+    Audience, Bound, DrawnNumber, Expected, KernelTask, KernelTest, Limit, Side, Varied,
+};
 pub use lab::{DeviceName, Disclosure, Goal, Knob, LabDirective, PanelRef, Setting};
 pub use manifest::{ListedModule, Manifest};
 pub(crate) use question::AskedKernel;
@@ -35,6 +37,7 @@ pub use vary::Sheet;
 
 pub(crate) use instance::Drawn;
 pub(crate) use lab::settings;
+pub(crate) use vary::{MOST_LAB_DRAWS, drawn_value};
 
 /// A lesson: front matter, and prose and directives in file order.
 #[derive(Clone, Debug, PartialEq)]
@@ -293,6 +296,9 @@ impl Lesson {
                 *question = variants.with(variants.draw(sheet, &self.front.id));
             }
         }
+        for lab in lesson.blocks.iter_mut().filter_map(Block::as_lab_mut) {
+            lab.draw(|varied, lab| sheet.draw(&self.front.id, lab, varied));
+        }
         lesson
     }
 
@@ -356,7 +362,7 @@ impl Block {
         if let Self::Question(question) = self { Some(question) } else { None }
     }
 
-    fn as_question_mut(&mut self) -> Option<&mut Question> {
+    pub(crate) fn as_question_mut(&mut self) -> Option<&mut Question> {
         if let Self::Question(question) = self { Some(question) } else { None }
     }
 

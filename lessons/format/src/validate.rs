@@ -14,9 +14,12 @@ use mlsys_lab::schema::{Attempts, Schema, Type};
 use mlsys_lab::value::Value;
 
 use crate::diagnostic::{Code, Diagnostic, Located, Place, Source, shortened};
-use crate::model::{Block, LabDirective, Lesson, Question, QuestionKind, Setting, Varied};
+use crate::model::{
+    Block, LabDirective, Lesson, Question, QuestionKind, Setting, Varied, drawn_value,
+};
 
 pub(crate) use start::start_values;
+pub(crate) use turn::validate_labs;
 
 /// Everything in a lesson that does not fit the labs of a registry, in file order.
 pub fn validate(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {
@@ -63,6 +66,7 @@ impl<'a> Validation<'a> {
     fn lab(&mut self, lab: &LabDirective) {
         let Some(schema) = self.schema(&lab.kind) else { return };
         self.settings(schema, &lab.set);
+        self.drawn(schema, lab);
         self.sources(schema, lab);
         for knob in &lab.knobs {
             self.knob(schema, lab, knob);
@@ -210,6 +214,18 @@ impl<'a> Validation<'a> {
             }
             let places = (setting.place, setting.value_place);
             self.value(schema, &setting.name, &setting.value, places, Code::BadParam);
+        }
+    }
+
+    /// The other numbers that a lab draws, where the printed one is good: the first that is not.
+    fn drawn(&mut self, schema: &Schema, lab: &LabDirective) {
+        for Varied { name, values, place, .. } in &lab.vary {
+            let good =
+                |x: &f64| Params::check(schema, &name.value, Given::Value(drawn_value(*x))).is_ok();
+            if let Some(bad) = values.iter().find(|x| !good(x)).filter(|_| good(&values[0])) {
+                let places = (name.place, *place);
+                self.value(schema, &name.value, &drawn_value(*bad), places, Code::BadParam);
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Place, Source};
 use crate::model::{
-    Asked, Block, CourseId, KernelTest, Lesson, LessonId, Question, Tolerance, Varied,
+    Asked, Block, CourseId, DrawnNumber, KernelTest, Lesson, LessonId, Question, Tolerance, Varied,
 };
 
 /// The version of key files that this program reads and writes.
@@ -186,7 +186,11 @@ fn written(tolerance: Tolerance) -> Option<String> {
 
 /// Names with their values, as the table `vary` has them.
 fn varied(names: &[Varied]) -> String {
-    let entry = |one: &Varied| format!("{} = {:?}", toml_string(&one.name.value), one.values);
+    let values = |one: &Varied| match &one.shared {
+        Some(DrawnNumber { directive, name }) => toml_string(&format!("{directive}.{name}")),
+        None => format!("{:?}", one.values),
+    };
+    let entry = |one: &Varied| format!("{} = {}", toml_string(&one.name.value), values(one));
     names.iter().map(entry).collect::<Vec<_>>().join(", ")
 }
 

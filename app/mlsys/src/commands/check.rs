@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use mlsys_analytic::closed_form::MAX_BYTES;
 use mlsys_lab::value::plural;
 use mlsys_lab::{Lab, Registry};
-use mlsys_lesson::{CourseFiles, Diagnostic, Lesson, LessonEnv, Parsed};
+use mlsys_lesson::{CourseFiles, Diagnostic, LabDirective, Lesson, LessonEnv, Parsed};
 
 use crate::cli::{CheckLessons, Machine};
 use crate::context::Context;
@@ -234,7 +234,14 @@ fn check(
     let file = &lesson.source.file;
     let results = runner::run(std::slice::from_ref(lesson), request, context)?;
     for result in &results.lessons {
-        exit = exit.and(report_results(lesson, result, context));
+        exit = exit.and(report_results(lesson, result, "", context));
+    }
+    for drawn in live_draws(lesson, context.registry) {
+        let results = runner::run(std::slice::from_ref(&drawn), request, context)?;
+        for result in &results.lessons {
+            let with = format!(" with {}", drawn.lab_numbers_in_words());
+            exit = exit.and(report_results(&drawn, result, &with, context));
+        }
     }
     for trouble in runner::knob_failures(lesson, request, context)? {
         context
@@ -245,10 +252,24 @@ fn check(
     Ok(exit)
 }
 
-fn report_results(lesson: &Lesson, result: &LessonResult, context: &mut Context<'_>) -> Exit {
+/// The lesson with each number that its live labs draw: what is checked without a run has been with all draws.
+fn live_draws(lesson: &Lesson, registry: &Registry) -> Vec<Lesson> {
+    let is_live = |lab: &LabDirective| {
+        registry.find(&lab.kind.value).is_ok_and(|found| found.schema().is_live())
+    };
+    let draws = lesson.labs().any(|lab| !lab.vary.is_empty() && is_live(lab));
+    if draws { lesson.covering_lab_draws() } else { Vec::new() }
+}
+
+fn report_results(
+    lesson: &Lesson,
+    result: &LessonResult,
+    with: &str,
+    context: &mut Context<'_>,
+) -> Exit {
     let mut exit = Exit::Passed;
     for item in &result.items {
-        let what = format!("{} {}", item.kind.word(), item.id);
+        let what = format!("{} {}{with}", item.kind.word(), item.id);
         let place = format!(" --> {}:{}", lesson.source.file, item.line);
         match &item.verdict {
             Verdict::Passed => {}

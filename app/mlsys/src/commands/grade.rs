@@ -21,7 +21,7 @@ use crate::cli::Grade;
 use crate::context::Context;
 use crate::grader::grade_file;
 use crate::reports;
-use crate::runner::{Graders, HardwareRule, Request, Runs, known_names, together};
+use crate::runner::{Runs, known_draws, runs_for_grading, together};
 
 /// What came of all files.
 #[derive(Serialize)]
@@ -178,24 +178,14 @@ fn job(
         )));
     }
     context.listen();
-    let request = Request {
-        device: options.machine.device,
-        seed: options.machine.seed,
-        set: BTreeMap::new(),
-        data_dir: None,
-        workers: context.workers.clone(),
-        hardware: HardwareRule::Report,
-        graders: Graders::Stated,
-        jobs: NonZeroUsize::MIN,
-        records: None,
-    };
+    let request = runs_for_grading(options.machine.device, options.machine.seed, context);
     let runs = Runs::new(None);
     let mut jobs = Vec::new();
     for lesson in &lessons {
         jobs.push(LessonJob {
             text: lesson.source.text.clone(),
             version: version_of(lesson),
-            known: known_names(lesson, &request, &runs, context)?,
+            known: known_draws(lesson, &request, &runs, context)?,
             executed: lesson.questions().filter(|question| question.is_executed()).count(),
         });
     }

@@ -39,6 +39,9 @@ pub fn run(options: &RunLessons, context: &mut Context<'_>) -> Result<Exit, Fail
             return Err(failure);
         }
     };
+    if lessons.is_empty() {
+        context.console.note("no lesson falls to this shard: there are more shards than lessons");
+    }
     if let Some(key) = key {
         let completed = lessons.into_iter().map(|lesson| completed(lesson, &key, context.registry));
         lessons = completed.collect::<Result<_, Failure>>()?;

@@ -1,12 +1,16 @@
 //! Knobs that are typed and set by presets, and the line that opens what is on the screen.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use mlsys_lab::params::Params;
 use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
+use mlsys_lesson::{Event, Lesson, Sheet};
 use mlsys_run::outcome::Outcome;
 use mlsys_run::settings;
 
-use super::{Bench, asked, read};
+use super::{Bench, asked, read, started};
 use crate::message::Effect;
 use crate::own_page;
 use crate::state::App;
@@ -271,4 +275,46 @@ fn a_knob_that_a_table_supplies_follows_what_is_chosen() {
         ("u", "units_per_sm 64 | no: units_per_sm 64*"),
         ("^>", "units_per_sm 8 | no: units_per_sm 8*"),
     ]);
+}
+
+/// A question and a live lab that share a number, and a lab that answers at once.
+const DRAWN: &str = "+++\nformat = 1\nid = \"a/b\"\ntitle = \"Numbers\"\nminutes = 1\n+++\n\
+    ```{question} q\ntype = \"numeric\"\nprompt = \"Weights of {w} numbers each?\"\n\
+    vary = { w = [16, 24, 48] }\nanswer = \"w\"\n```\n\
+    ```{lab} net\nkind = \"train\"\nset = { steps = 20 }\nvary = { width = \"q.w\" }\n\
+    [knob.width]\nvalues = [16, 24, 32, 48]\n```\n\
+    ```{predict} p\ntype = \"numeric\"\nprompt = \"Parameters?\"\nmetric = \"net.parameters\"\n```\n";
+
+#[test]
+fn a_lab_starts_with_the_learner_s_number() {
+    let printed = read("b.md", DRAWN);
+    let open = |lesson: Arc<Lesson>| {
+        let mut bench = Bench::new((120, 40));
+        bench.probed();
+        bench.app.open(lesson);
+        bench
+    };
+    let width = |bench: &Bench| bench.lab().params().unwrap().int("width").unwrap();
+    assert_eq!(width(&open(printed.clone())), 16);
+    let mut seen = BTreeSet::new();
+    for learner in ["ann", "ben", "cy", "dora", "eve", "fay"] {
+        let sheet = Sheet { salt: "2027".to_owned(), learner: learner.parse().unwrap() };
+        let own = Arc::new(printed.drawn(&sheet));
+        let number = own.question("q").unwrap().variants.as_ref().unwrap().drawn[0];
+        let mut bench = open(own);
+        bench.follow(&[("", &format!("Weights of {number} numbers | width"))]);
+        assert_eq!(width(&bench), number as i64);
+        let knob = &bench.lab().controls.knobs[0];
+        assert_eq!((knob.value_text(), knob.is_turned()), (number.to_string(), false));
+        // It is the lesson's own value: the line does not name it, and the run counts for the prediction.
+        assert_eq!(own_page::line(&bench.app), "mlsys open a/b");
+        let effects = bench.keys(&format!("\n{number}\nn"));
+        assert!(asked!(effects, Effect::Save(Event::AnswerGiven { right: true, .. })));
+        bench.keys("n\n5\n");
+        let effects = bench.keys(" ");
+        let start = started(&effects).unwrap();
+        assert_eq!(start.params.int("width").unwrap(), number as i64);
+        seen.insert(number as i64);
+    }
+    assert_eq!(seen.len(), 3, "{seen:?}");
 }

@@ -24,7 +24,11 @@ impl Grader for Registry {
 
 /// The values of the lesson's names that a question's conditions refer to.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct KnownNames(BTreeMap<String, Known>);
+pub struct KnownNames {
+    values: BTreeMap<String, Known>,
+    /// The numbers that their labs drew.
+    drawn: Vec<String>,
+}
 
 /// A value, or why there is none. JSON has no number for infinity or NaN, so that numbers are texts there.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -42,36 +46,29 @@ impl KnownNames {
     /// Those of all questions of a lesson.
     pub fn for_lesson(lesson: &Lesson, env: &dyn Env) -> Self {
         let questions = lesson.questions();
-        Self(questions.flat_map(|question| Self::for_question(question, env).0).collect())
+        let values = questions.flat_map(|question| Self::for_question(question, env).values);
+        let known = Self { values: values.collect(), drawn: Vec::new() };
+        let drawn = lesson.lab_numbers(&known.labs());
+        Self { drawn, ..known }
+    }
+
+    /// Whether the lesson's labs have the numbers that these values come from.
+    pub fn fits(&self, lesson: &Lesson) -> bool {
+        lesson.lab_numbers(&self.labs()) == self.drawn
     }
 
     /// The first part of each name: labs of the lesson, and `device`.
     pub fn labs(&self) -> BTreeSet<&str> {
-        self.0.keys().filter_map(|name| name.split('.').next()).collect()
+        self.values.keys().filter_map(|name| name.split('.').next()).collect()
     }
 
     pub fn for_question(question: &Question, env: &dyn Env) -> Self {
-        let formulas: Vec<&Formula> = match &question.kind {
-            QuestionKind::Kernel(task) => task.cost_formulas().collect(),
-            QuestionKind::Expression { accept, .. } => vec![accept],
-            QuestionKind::Numeric { answer, wrong, .. } => {
-                [answer].into_iter().chain(wrong.iter().map(|wrong| &wrong.value)).collect()
-            }
-            QuestionKind::List { answer, wrong, .. } => {
-                answer.iter().chain(wrong.iter().flat_map(|wrong| &wrong.value)).collect()
-            }
-            QuestionKind::Choice { .. }
-            | QuestionKind::Multiple { .. }
-            | QuestionKind::Match { .. }
-            | QuestionKind::Order { .. }
-            | QuestionKind::Text { .. }
-            | QuestionKind::Withheld(_) => Vec::new(),
-        };
-        let names = formulas.into_iter().flat_map(|formula| formula.expr.names());
+        let names = question.formulas().into_iter().flat_map(|formula| formula.expr.names());
         let names = names.map(|(name, _)| name.as_str());
         // Those of the answer's own run are known where it is graded.
         let names = names.filter(|name| !name.starts_with("answer."));
-        Self(names.map(|name| (name.to_owned(), Known::from(env.lookup(name)))).collect())
+        let values = names.map(|name| (name.to_owned(), Known::from(env.lookup(name))));
+        Self { values: values.collect(), drawn: Vec::new() }
     }
 }
 
@@ -95,7 +92,7 @@ impl Env for KnownNames {
     fn lookup(&self, name: &str) -> Result<Value, LookupError> {
         let unknown = LookupError::Unknown { nearest: None };
         let number = |text: &String| text.parse::<f64>().map_err(|_| unknown.clone());
-        Ok(match self.0.get(name) {
+        Ok(match self.values.get(name) {
             Some(Known::Number(x)) => Value::Number(number(x)?),
             Some(Known::Text(text)) => Value::Text(text.clone()),
             Some(Known::Bool(truth)) => Value::Bool(*truth),
@@ -148,6 +145,26 @@ impl GradingJob {
 }
 
 impl Question {
+    /// The expressions that an answer is held against.
+    pub(crate) fn formulas(&self) -> Vec<&Formula> {
+        match &self.kind {
+            QuestionKind::Kernel(task) => task.cost_formulas().collect(),
+            QuestionKind::Expression { accept, .. } => vec![accept],
+            QuestionKind::Numeric { answer, wrong, .. } => {
+                [answer].into_iter().chain(wrong.iter().map(|wrong| &wrong.value)).collect()
+            }
+            QuestionKind::List { answer, wrong, .. } => {
+                answer.iter().chain(wrong.iter().flat_map(|wrong| &wrong.value)).collect()
+            }
+            QuestionKind::Choice { .. }
+            | QuestionKind::Multiple { .. }
+            | QuestionKind::Match { .. }
+            | QuestionKind::Order { .. }
+            | QuestionKind::Text { .. }
+            | QuestionKind::Withheld(_) => Vec::new(),
+        }
+    }
+
     /// Whether an answer is executed to be graded, so that a bad one may take time and memory.
     pub fn is_executed(&self) -> bool {
         matches!(self.kind, QuestionKind::Expression { .. })

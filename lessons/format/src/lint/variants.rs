@@ -11,12 +11,18 @@ use mlsys_lab::Registry;
 
 use crate::diagnostic::{Code, Diagnostic, Place};
 use crate::grade::{Answer, Verdict};
+use crate::lint::drawn_labs::drawn_labs;
 use crate::lint::labs::Labs;
 use crate::model::{Formula, Lesson, Question, QuestionKind, Variants};
 use crate::selftest::self_test_of;
 
-/// An error for the first draw of each question that is no good one.
+/// An error for the first draw of each question, and for the first of the lesson's labs, that is no good one.
 pub fn variants(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {
+    let questions = drawn_questions(lesson, registry);
+    if questions.is_empty() { drawn_labs(lesson, registry) } else { questions }
+}
+
+fn drawn_questions(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {
     let varying = || {
         let questions = lesson.questions();
         questions.filter_map(|question| Some((question, question.variants.as_deref()?)))
@@ -78,7 +84,7 @@ impl Check<'_> {
     /// The printed answer where most other draws take it, so that it could be passed on.
     fn telling(&self, variants: &Variants, all: &[(Vec<f64>, Question)]) -> Option<Diagnostic> {
         let ((_, printed), others) = all.split_first()?;
-        let given = self.answer(printed)?;
+        let given = given(printed, self.env)?;
         let takes = |(_, other): &&(Vec<f64>, Question)| {
             other.grade(&given, self.env, self.registry).verdict == Verdict::Right
         };
@@ -96,22 +102,22 @@ impl Check<'_> {
         Some(self.error(Code::WrongAccepted, place, message, help))
     }
 
-    /// The right numbers as a learner gives them; none for other types, or where they come from a live run.
-    fn answer(&self, question: &Question) -> Option<Answer> {
-        let text = |formula: &Formula| match evaluate(&formula.expr, self.env) {
-            Ok(Value::Number(x)) => Some(format!("{x:?}")),
-            Ok(Value::Text(_) | Value::Bool(_) | Value::Series(_)) | Err(_) => None,
-        };
-        if let QuestionKind::Numeric { answer, .. } = &question.kind {
-            text(answer).map(Answer::One)
-        } else if let QuestionKind::List { answer, .. } = &question.kind {
-            answer.iter().map(text).collect::<Option<_>>().map(Answer::Many)
-        } else {
-            None
-        }
-    }
-
     fn error(&self, code: Code, place: Place, message: String, help: &str) -> Diagnostic {
         self.lesson.source.error(code, place, message).help(help)
+    }
+}
+
+/// The right numbers as a learner gives them; none for other types, or where they come from a live run.
+pub(super) fn given(question: &Question, env: &dyn Env) -> Option<Answer> {
+    let text = |formula: &Formula| match evaluate(&formula.expr, env) {
+        Ok(Value::Number(x)) => Some(format!("{x:?}")),
+        Ok(Value::Text(_) | Value::Bool(_) | Value::Series(_)) | Err(_) => None,
+    };
+    if let QuestionKind::Numeric { answer, .. } = &question.kind {
+        text(answer).map(Answer::One)
+    } else if let QuestionKind::List { answer, .. } = &question.kind {
+        answer.iter().map(text).collect::<Option<_>>().map(Answer::Many)
+    } else {
+        None
     }
 }

@@ -8,6 +8,7 @@ use crate::model::answer::{Formula, Wrong};
 use crate::model::kernel::{KernelTask, KernelTest, Varied};
 use crate::model::lab::Setting;
 use crate::model::question::{Asked, Question, QuestionKind};
+use crate::model::vary::drawn_value;
 
 /// The drawn numbers by their names.
 pub(crate) struct Drawn<'a> {
@@ -101,8 +102,7 @@ impl Drawn<'_> {
                 let inner = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
                 let whole = inner.filter(|inner| !inner.contains(['{', '}']));
                 match whole.and_then(|source| self.value(source).ok()) {
-                    Some(x) if is_count(x) => *value = Value::Int(x as i64),
-                    Some(x) => *value = Value::Float(x),
+                    Some(x) => *value = drawn_value(x),
                     None => self.text(text),
                 }
             }
@@ -230,7 +230,7 @@ impl QuestionKind {
     }
 }
 
-fn is_count(x: f64) -> bool {
+pub(super) fn is_count(x: f64) -> bool {
     x.fract() == 0.0 && x.abs() < 2_f64.powi(53)
 }
 

@@ -73,6 +73,17 @@ pub struct Limit {
 pub struct Varied {
     pub name: Located<String>,
     pub values: Vec<f64>,
+    /// The number that it is, of another directive; none for a draw of its own.
+    pub shared: Option<DrawnNumber>,
+    /// Where the values stand.
+    pub place: Place,
+}
+
+/// A number that a question, or a lab for a parameter, draws by learner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DrawnNumber {
+    pub directive: String,
+    pub name: String,
 }
 
 /// The least or the greatest value of a metric.

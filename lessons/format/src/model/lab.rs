@@ -6,6 +6,7 @@ use mlsys_lab::params::{Given, Settings};
 use mlsys_lab::value::Value;
 
 use crate::diagnostic::{Located, Place};
+use crate::model::kernel::Varied;
 
 /// An experiment: a kind of lab, its settings, its knobs and its panels.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +20,8 @@ pub struct LabDirective {
     pub devices: Vec<DeviceName>,
     /// Parameters that differ from the kind's defaults.
     pub set: Vec<Setting>,
+    /// Parameters that learners draw; each has its number in `set`.
+    pub vary: Vec<Varied>,
     /// Parameters the learner may turn, in file order.
     pub knobs: Vec<Knob>,
     /// Pictures that are shown, in file order; all the kind's own if none is named.

@@ -8,13 +8,14 @@ use mlsys_lab::schema::{Class, Label};
 use crate::diagnostic::{Code, Located, Place, Problems, Source, shortened};
 use crate::model::{
     Block, Check, DeviceName, Disclosure, Goal, Knob, LabDirective, Notes, Outcome, PanelRef,
-    Predict, PredictKind, Prose, Target, Theory,
+    Predict, PredictKind, Prose, Target, Theory, Varied,
 };
 use crate::parse::characters;
 use crate::parse::fields::Fields;
 use crate::parse::keys::{distinct, one_of, settings};
 use crate::parse::question;
 use crate::parse::split::Directive;
+use crate::parse::vary::{self, Above};
 
 /// Most directives in one lesson.
 pub const MAX_DIRECTIVES: usize = 200;
@@ -26,6 +27,8 @@ const DIRECTIVES: [&str; 6] = ["lab", "predict", "try", "question", "check", "no
 pub(super) struct Directives {
     ids: Vec<Located<String>>,
     unread: Vec<String>,
+    /// The labs and questions so far, with what each draws.
+    drawn: Vec<(String, Vec<Varied>)>,
     count: usize,
 }
 
@@ -49,8 +52,9 @@ impl Directives {
             "notes" => return Some(notes(fence, problems)),
             "lab" | "predict" | "try" | "question" | "check" => {
                 let is_named = self.has_own_id(fence, problems);
+                let above = Above { drawn: &self.drawn, unread: &self.unread };
                 // A directive without a usable id is read for its errors alone.
-                block(fence, problems).filter(|_| is_named)
+                block(fence, problems, above).filter(|_| is_named)
             }
             unknown => {
                 let help = match nearest(unknown, DIRECTIVES) {
@@ -62,6 +66,14 @@ impl Directives {
                 None
             }
         };
+        match &block {
+            Some(Block::Lab(lab)) => self.drawn.push((lab.id.clone(), lab.vary.clone())),
+            Some(Block::Question(question)) => {
+                let names = question.variants.as_ref().map(|variants| variants.names.clone());
+                self.drawn.push((question.id.clone(), names.unwrap_or_default()));
+            }
+            Some(_) | None => {}
+        }
         if block.is_none() {
             self.unread.push(fence.id.value.clone());
         }
@@ -107,16 +119,16 @@ impl Directives {
     }
 }
 
-fn block(fence: &Directive, problems: &mut Problems<'_>) -> Option<Block> {
+fn block(fence: &Directive, problems: &mut Problems<'_>, above: Above<'_>) -> Option<Block> {
     let (name, id) = (fence.name.value.as_str(), fence.id.value.clone());
     let what = format!("this {{{name}}}");
     let mut fields = Fields::read(fence.body, fence.opening, &what, problems)?;
     let place = fence.place;
     let block = match name {
-        "lab" => lab(id, place, &mut fields).map(Block::Lab),
+        "lab" => lab(id, place, &mut fields, above).map(Block::Lab),
         "predict" => predict(id, place, &mut fields).map(Block::Predict),
         "try" => attempt(id, place, &mut fields).map(Block::Predict),
-        "question" => question::read(id, place, &mut fields).map(Block::Question),
+        "question" => question::read(id, place, &mut fields, above).map(Block::Question),
         _ => check(id, place, &mut fields).map(Block::Check),
     };
     fields.finish();
@@ -240,12 +252,17 @@ fn attempt(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Pred
     Some(Predict { turn: Some(turn), ..attempt })
 }
 
-pub(super) fn lab(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<LabDirective> {
+fn lab(
+    id: String,
+    place: Place,
+    fields: &mut Fields<'_, '_>,
+    above: Above<'_>,
+) -> Option<LabDirective> {
     fields.require(&[("kind", "kind = \"train\"")]);
     let kind = fields.line("kind");
     let title = fields.line("title");
     let devices = devices(fields);
-    let set = settings(fields);
+    let mut set = settings(fields);
     let knobs = fields.named("knob", |name, fields| {
         let range = (fields.number("min"), fields.number("max"));
         if let (Some(min), Some(max)) = &range
@@ -267,6 +284,7 @@ pub(super) fn lab(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opti
             place: name.place,
         })
     });
+    let vary = vary::parameters(&mut set, &knobs, fields, above);
     let panels = fields.tables("panel", |fields| {
         fields.require(&[("name", "name = \"loss-curve\"")]);
         let name = fields.line("name");
@@ -290,6 +308,7 @@ pub(super) fn lab(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opti
         title: title.map(|title| title.value),
         devices,
         set,
+        vary: vary?,
         knobs,
         panels,
         kernel,

@@ -7,12 +7,17 @@ use crate::model::{Asked, Formula, Match, Question, QuestionKind, QuestionType};
 use crate::parse::fields::Fields;
 use crate::parse::kernel;
 use crate::parse::keys::{distinct, located, one_of, settings, tolerance, wrong, wrong_texts};
-use crate::parse::vary;
+use crate::parse::vary::{self, Above};
 
 /// Keys that only some types have.
 pub(crate) const TYPED: &str = "answer tolerance unit wrong shown pair extra lab param set accept starter reference test limit at_least at_most";
 
-pub(super) fn read(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Question> {
+pub(super) fn read(
+    id: String,
+    place: Place,
+    fields: &mut Fields<'_, '_>,
+    above: Above<'_>,
+) -> Option<Question> {
     fields.require(&[("type", "type = \"numeric\""), ("prompt", "prompt = \"...\"")]);
     let ty = fields.line("type");
     let prompt = fields.text("prompt");
@@ -29,7 +34,7 @@ pub(super) fn read(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opt
             None
         }
     });
-    let names = vary::drawn(fields);
+    let names = vary::drawn(fields, above);
     let written = Question {
         id,
         prompt: prompt?.value,

@@ -1,52 +1,171 @@
-//! The numbers that a question or a kernel's test varies, and the texts that show those of a question.
+//! The numbers that a question, a lab or a kernel's test varies, and the texts that show those of a question.
 
 use mlsys_expr::{Dialect, Node};
+use mlsys_lab::nearest::nearest;
 use mlsys_lab::value::Value;
 
-use crate::diagnostic::{Code, Place, shortened};
-use crate::model::{Asked, AskedKernel, Drawn, Question, QuestionType, Variants, Varied};
+use crate::diagnostic::{Code, Located, Place, shortened};
+use crate::model::{
+    Asked, AskedKernel, Drawn, DrawnNumber, Knob, Question, QuestionType, Setting, Variants,
+    Varied, drawn_value,
+};
 use crate::parse::fields::Fields;
 
 /// Names that mean something else in the expressions of a test.
 const RESERVED: [&str; 4] = ["i", "answer", "reference", "device"];
 
-/// The table `vary`: names, each with the values it takes; nothing where one of them is wrong, since the expressions that
-/// have its name cannot be judged then.
+/// The labs and questions above a directive, with what they draw.
+#[derive(Clone, Copy)]
+pub(super) struct Above<'a> {
+    pub(super) drawn: &'a [(String, Vec<Varied>)],
+    /// Ids of directives that could not be read.
+    pub(super) unread: &'a [String],
+}
+
+impl Above<'_> {
+    /// A number that one of them draws, under another name; an error where none does.
+    fn shared(
+        &self,
+        name: Located<String>,
+        text: &str,
+        place: Place,
+        fields: &mut Fields<'_, '_>,
+    ) -> Option<Varied> {
+        let (directive, own) = text.split_once('.').unwrap_or((text, &name.value));
+        let Some((_, drawn)) = self.drawn.iter().find(|(id, _)| id == directive) else {
+            if !self.unread.iter().any(|unread| unread == directive) {
+                let message =
+                    format!("no lab or question above is called `{}`", shortened(directive));
+                let help = match nearest(directive, self.drawn.iter().map(|(id, _)| id.as_str())) {
+                    Some(known) => format!("did you mean \"{known}.{own}\"?"),
+                    None => format!("list the numbers: {} = [16, 64]", name.value),
+                };
+                fields.error(Code::UnknownName, place, message, help);
+            }
+            return None;
+        };
+        let found = drawn.iter().find(|varied| varied.name.value == own);
+        let Some(found) = found.filter(|_| text.contains('.')) else {
+            let message = format!("`{directive}` draws no `{}`", shortened(own));
+            let known: Vec<&str> = drawn.iter().map(|varied| varied.name.value.as_str()).collect();
+            let help = match known.as_slice() {
+                [] => format!("give `{directive}` numbers: vary = {{ {own} = [16, 64] }}"),
+                known => {
+                    format!(
+                        "write \"{directive}.{}\"",
+                        known.join(&format!("\" or \"{directive}."))
+                    )
+                }
+            };
+            fields.error(Code::UnknownName, place, message, help);
+            return None;
+        };
+        let own = || DrawnNumber { directive: directive.to_owned(), name: own.to_owned() };
+        let shared = Some(found.shared.clone().unwrap_or_else(own));
+        Some(Varied { name, values: found.values.clone(), shared, place })
+    }
+}
+
+/// The table `vary` of a kernel's test: names, each with the values it takes; nothing where one of them is wrong, since
+/// the expressions that have its name cannot be judged then.
 pub(super) fn names(fields: &mut Fields<'_, '_>) -> Option<Vec<Varied>> {
+    named(fields, None, is_number_name)
+}
+
+/// Each name of the table `vary` with its values.
+fn named(
+    fields: &mut Fields<'_, '_>,
+    above: Option<Above<'_>>,
+    is_name: impl Fn(&Located<String>, &mut Fields<'_, '_>) -> bool,
+) -> Option<Vec<Varied>> {
     let mut vary = Vec::new();
     let before = fields.problem_count();
-    for (name, values) in fields.map("vary") {
-        let is_name = |name: &str| {
-            let parsed = mlsys_expr::parse(name, Dialect::Lesson);
-            parsed.is_ok_and(|expr| matches!(expr.node, Node::Name(_)) && !name.contains('.'))
-        };
-        if RESERVED.contains(&name.value.as_str()) || !is_name(&name.value) {
-            let message = format!("`{}` cannot be the name of a number", shortened(&name.value));
-            let help =
-                "write a word such as n, rows or block, other than i, answer, reference and device";
-            fields.error(Code::BadValue, name.place, message, help);
+    let table = fields.map("vary");
+    let count = table.len();
+    for (name, values) in table {
+        if !is_name(&name, fields) {
             continue;
         }
-        let listed: &[Value] = if let Value::Array(values) = &values.value { values } else { &[] };
+        let Located { value, place } = values;
+        if let (Value::Text(text), Some(above)) = (&value, above) {
+            vary.extend(above.shared(name, text, place, fields));
+            continue;
+        }
+        let listed: &[Value] = if let Value::Array(values) = &value { values } else { &[] };
         match listed.iter().map(Value::as_f64).collect() {
-            Some(values) if !listed.is_empty() => vary.push(Varied { name, values }),
+            Some(values) if !listed.is_empty() => {
+                vary.push(Varied { name, values, shared: None, place });
+            }
             Some(_) | None => {
                 let message = format!("`{}` takes no values here", name.value);
                 let help = format!("list its numbers: vary = {{ {} = [1, 33, 1000] }}", name.value);
-                fields.error(Code::WrongType, values.place, message, help);
+                fields.error(Code::WrongType, place, message, help);
             }
         }
     }
-    (fields.problem_count() == before).then_some(vary)
+    // A number of a directive that could not be read was told there.
+    (vary.len() == count && fields.problem_count() == before).then_some(vary)
 }
 
-/// Most names that one question draws.
+/// Whether a number can be called so; else an error.
+fn is_number_name(name: &Located<String>, fields: &mut Fields<'_, '_>) -> bool {
+    let parsed = mlsys_expr::parse(&name.value, Dialect::Lesson);
+    let is_word = parsed.is_ok_and(|expr| matches!(expr.node, Node::Name(_)));
+    if is_word && !name.value.contains('.') && !RESERVED.contains(&name.value.as_str()) {
+        return true;
+    }
+    let message = format!("`{}` cannot be the name of a number", shortened(&name.value));
+    let help = "write a word such as n, rows or block, other than i, answer, reference and device";
+    fields.error(Code::BadValue, name.place, message, help);
+    false
+}
+
+/// Most names that one question or one lab draws.
 const MOST_NAMES: usize = 8;
 
 /// The names that a question draws by learner.
-pub(super) fn drawn(fields: &mut Fields<'_, '_>) -> Option<Vec<Varied>> {
-    let names = names(fields)?;
-    for Varied { name, values } in &names {
+pub(super) fn drawn(fields: &mut Fields<'_, '_>, above: Above<'_>) -> Option<Vec<Varied>> {
+    let names = named(fields, Some(above), is_number_name)?;
+    check_values(&names, "question", fields);
+    Some(names)
+}
+
+/// The parameters that a lab draws by learner. They join `set` with their printed numbers.
+pub(super) fn parameters(
+    set: &mut Vec<Setting>,
+    knobs: &[Knob],
+    fields: &mut Fields<'_, '_>,
+    above: Above<'_>,
+) -> Option<Vec<Varied>> {
+    let names = named(fields, Some(above), |_, _| true)?;
+    check_values(&names, "lab", fields);
+    for Varied { name, values, place, .. } in &names {
+        let param = &name.value;
+        if let Some(fixed) = set.iter().find(|setting| setting.name == *param) {
+            let message = format!("`{param}` is drawn by learner and set to {}", fixed.value);
+            let help = "keep one: the first number of `vary` is the one without a learner";
+            fields.error(Code::Contradiction, name.place, message, help);
+        }
+        let fixed = knobs.iter().find(|knob| knob.param == *param);
+        if let Some(default) = fixed.and_then(|knob| knob.default.as_ref()) {
+            let message =
+                format!("`{param}` is drawn by learner, and its knob starts at {default}");
+            let help = "remove the knob's `default`: it starts at the learner's number";
+            fields.error(Code::Contradiction, name.place, message, help);
+        }
+        set.push(Setting {
+            name: param.clone(),
+            value: drawn_value(values[0]),
+            place: name.place,
+            value_place: *place,
+        });
+    }
+    Some(names)
+}
+
+/// Two numbers or more for each name, each once, and not too many names.
+fn check_values(names: &[Varied], directive: &str, fields: &mut Fields<'_, '_>) {
+    for Varied { name, values, .. } in names.iter().filter(|varied| varied.shared.is_none()) {
         let twice = (1..values.len()).find(|&at| values[..at].contains(&values[at]));
         if let (Some(at), _) | (None, Some(at)) = (twice, (values.len() == 1).then_some(0)) {
             let message = match twice {
@@ -58,10 +177,9 @@ pub(super) fn drawn(fields: &mut Fields<'_, '_>) -> Option<Vec<Varied>> {
         }
     }
     if let Some(extra) = names.get(MOST_NAMES) {
-        let message = format!("a question draws {MOST_NAMES} numbers at most");
+        let message = format!("a {directive} draws {MOST_NAMES} numbers at most");
         fields.error(Code::TooLarge, extra.name.place, message, "write the others as they are");
     }
-    Some(names)
 }
 
 /// The question with its printed numbers; an error for each text that cannot show them.

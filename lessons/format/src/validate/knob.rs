@@ -113,7 +113,9 @@ pub(super) fn start(
 ) -> Option<(Value, &'static str)> {
     let set = lab.set.iter().find(|setting| setting.name == knob.param);
     let own = knob.default.clone().map(|value| (value, "its default"));
-    let set = set.map(|setting| (setting.value.clone(), "the value that `set` gives"));
+    let is_drawn = lab.vary.iter().any(|varied| varied.name.value == knob.param);
+    let by = if is_drawn { "a number of `vary`" } else { "the value that `set` gives" };
+    let set = set.map(|setting| (setting.value.clone(), by));
     // What a table entry supplies is known when the run starts.
     let default = param.default.clone().filter(|_| param.from.is_none());
     let whole = default.map(|value| (value, "the lab's default"));

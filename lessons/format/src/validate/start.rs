@@ -57,6 +57,15 @@ impl Validation<'_> {
             self.error(Code::BadKnob, param.place, message, help);
             return None;
         }
+        if lab.vary.iter().any(|varied| varied.name.value == knob.param) {
+            let message = format!(
+                "lab `{}` of {} draws `{}` by learner",
+                lab.id, lesson.front.id, knob.param
+            );
+            let help = "leave it out: its questions ask about the learner's number";
+            self.error(Code::BadKnob, param.place, message, help);
+            return None;
+        }
         let places = (param.place, value.place);
         let checked = self.value(schema, &knob.param, &value.value, places, Code::BadKnob)?;
         if let Some(allowed) = allowed(schema, lab, knob, &checked) {

@@ -1,11 +1,23 @@
 //! Tries: knobs of a lab that can be turned as the try says, away from where they stand.
 
+use mlsys_lab::Registry;
 use mlsys_lab::schema::Schema;
 
-use crate::diagnostic::Code;
-use crate::model::{LabDirective, Predict, Setting};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::model::{LabDirective, Lesson, Predict, Setting};
 use crate::validate::knob::start;
 use crate::validate::{Validation, suggestion};
+
+/// What does not fit in a lesson's labs, and in what tries turn in them.
+pub(crate) fn validate_labs(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {
+    let source = &lesson.source;
+    let mut check = Validation { lesson, source, registry, drawn: &[], found: Vec::new() };
+    lesson.labs().for_each(|lab| check.lab(lab));
+    for predict in lesson.predictions() {
+        check.turned(predict);
+    }
+    check.found
+}
 
 impl<'a> Validation<'a> {
     /// Checks what a try turns; the name under which its expressions find that run, and the schema of its lab.

@@ -249,3 +249,18 @@ fn a_file_and_a_built_in_lesson_of_one_id_are_an_error() {
     let own = files("c/", &[("course.toml", toml)]);
     assert!(read_course(&own, &built_in, &registry()).all_diagnostics().next().is_none());
 }
+
+#[test]
+fn a_setting_that_learners_draw_has_no_start_value_in_a_course() {
+    let drawn =
+        LOOP.replace("set = { steps = 20 }", "set = { steps = 20 }\nvary = { width = [8, 16] }");
+    let drawn = drawn.replace("max = 64\ndefault = 16", "max = 64");
+    let built_in = files("", &[("systems/loop.md", &drawn), ("systems/first.md", FIRST)]);
+    let own = files("c/", &[("course.toml", COURSE), ("own/start.md", OWN)]);
+    let parsed = read_course(&own, &built_in, &registry());
+    assert_eq!(
+        told(parsed.all_diagnostics()),
+        ["c/course.toml:18:1: lab `run` of systems/loop draws `width` by learner \
+             (leave it out: its questions ask about the learner's number)"]
+    );
+}

@@ -11,6 +11,7 @@ mod checks;
 mod corpus;
 mod course;
 mod diagnostics;
+mod drawn_labs;
 mod gradebook;
 mod grading;
 mod inclusion;

@@ -1,17 +1,22 @@
 //! `mlsys progress cohort`: a report on the exported progress of many learners.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use mlsys_expr::Env;
+use mlsys_lab::device::DeviceChoice;
 use mlsys_lab::value::{number, plural};
 use mlsys_lesson::{
-    Answers, CheckReport, Cohort, CourseId, Learner, LessonReport, PredictionReport,
-    QuestionReport, Spread, WrongReport,
+    Answer, Answers, CheckReport, Cohort, Course, CourseId, Grade, Grader, KnownNames, Learner,
+    Lesson, LessonId, LessonReport, PredictionReport, Question, QuestionReport, Spread,
+    WrongReport,
 };
 
 use crate::cli::CohortOf;
 use crate::context::Context;
 use crate::grader::ProcessGrader;
 use crate::page::{Cell, Layout, document, section, table};
+use crate::runner::{Runs, known_draws, runs_for_grading};
 use mlsys_run::files;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::storage::read_bounded;
@@ -37,6 +42,8 @@ pub fn run(options: &CohortOf, context: &mut Context<'_>) -> Result<Exit, Failur
     let place = library.place().map(Path::to_owned);
     let grader =
         ProcessGrader { registry: context.registry, course: place, limits: options.limits };
+    let known = known(&course, &learners, context)?;
+    let grader = WithRuns { grader, known };
     let mut cohort = mlsys_lesson::cohort(&course, &learners, &grader);
     if !options.names {
         cohort.names.clear();
@@ -64,6 +71,39 @@ pub fn run(options: &CohortOf, context: &mut Context<'_>) -> Result<Exit, Failur
         options.files.len()
     ));
     Ok(Exit::Usage)
+}
+
+/// Grades with the values of the labs that answers are held against.
+struct WithRuns<'a> {
+    grader: ProcessGrader<'a>,
+    known: BTreeMap<LessonId, Vec<KnownNames>>,
+}
+
+impl Grader for WithRuns<'_> {
+    fn grade(&self, lesson: &Lesson, question: &Question, given: &Answer, env: &dyn Env) -> Grade {
+        let known = self.known.get(&lesson.front.id).into_iter().flatten();
+        match known.into_iter().find(|known| known.fits(lesson)) {
+            Some(known) => self.grader.grade(lesson, question, given, known),
+            None => self.grader.grade(lesson, question, given, env),
+        }
+    }
+}
+
+/// The values of labs that answers name, in lessons that were opened.
+fn known(
+    course: &Course,
+    learners: &[(String, Answers)],
+    context: &mut Context<'_>,
+) -> Result<BTreeMap<LessonId, Vec<KnownNames>>, Failure> {
+    let request = runs_for_grading(DeviceChoice::Auto, None, context);
+    let (runs, mut known) = (Runs::new(None), BTreeMap::new());
+    for lesson in course.lessons() {
+        let id = &lesson.front.id;
+        if learners.iter().any(|(_, answers)| answers.lessons.contains_key(id)) {
+            known.insert(id.clone(), known_draws(lesson, &request, &runs, context)?);
+        }
+    }
+    Ok(known)
 }
 
 fn answers(file: &Path, course: &CourseId) -> Result<Answers, Failure> {

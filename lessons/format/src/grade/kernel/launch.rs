@@ -83,7 +83,7 @@ pub(crate) fn launches(
 /// The values of one of all combinations; the last name changes first.
 fn combination(vary: &[Varied], mut index: usize) -> Vec<(&str, f64)> {
     let mut values: Vec<(&str, f64)> = Vec::new();
-    for Varied { name, values: of } in vary.iter().rev() {
+    for Varied { name, values: of, .. } in vary.iter().rev() {
         values.push((&name.value, of[index % of.len()]));
         index /= of.len();
     }

@@ -19,7 +19,7 @@ pub(super) fn read(fence: &Directive, block: &mut Block, problems: &mut Problems
     let inherited: &[&'static str] = match block {
         Block::Lab(lab) => {
             texts.lab(lab);
-            &["kind", "devices", "set", "knob", "metrics", "closed"]
+            &["kind", "devices", "set", "vary", "knob", "metrics", "closed"]
         }
         Block::Predict(predict) => {
             texts.predict(predict);
