@@ -7,8 +7,8 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::canvas::{Canvas, Noted, Written};
 use crate::canvas::vector::{Anchor, TextPlace};
+use crate::canvas::{Canvas, Noted, Written};
 use crate::glyphs::Glyphs;
 
 pub(crate) struct Pen<'a> {

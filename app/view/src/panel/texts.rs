@@ -31,7 +31,9 @@ pub fn texts(schema: &Schema, panel: &Panel, data: &RunData) -> PanelTexts {
     let rows = lines(&written, |one| one.at.y, |one| one.at.x);
     let from_left = lines(&written, |one| one.at.x, |one| one.at.y);
     let to_right = lines(&written, |one| one.at.x.saturating_add(width(&one.text)), |one| one.at.y);
-    let spoken = words(&scene).lines().map(str::to_owned).collect::<Vec<_>>();
+    // Of a kernel they name each cell of its memory.
+    let spoken = if walk.is_none() { words(&scene) } else { String::new() };
+    let spoken = spoken.lines().map(str::to_owned);
     let texts = written.into_iter().map(|one| one.text).chain(spoken).collect();
     PanelTexts { texts, rows: [rows, from_left, to_right].concat() }
 }

@@ -107,12 +107,7 @@ struct Shown<'l> {
 }
 
 impl<'l> Shown<'l> {
-    fn new(
-        block: &'l Block,
-        lesson: &Lesson,
-        labs: &'l Labs<'_>,
-        drawn: &DrawnTexts<'_>,
-    ) -> Self {
+    fn new(block: &'l Block, lesson: &Lesson, labs: &'l Labs<'_>, drawn: &DrawnTexts<'_>) -> Self {
         let draws = match block {
             Block::Question(question) if question.variants.is_some() => {
                 let draws = draws(question, lesson).into_iter();
@@ -194,4 +189,3 @@ fn texts(block: &Block) -> Vec<&String> {
         Block::Notes(_) => Vec::new(),
     }
 }
-

@@ -16,6 +16,7 @@ mod grading;
 mod inclusion;
 mod kernels;
 mod mistakes;
+mod planted;
 mod progress;
 mod quantities;
 mod robust;

@@ -265,7 +265,8 @@ fn every_draw_of_the_course_is_a_good_question() {
     let registry = mlsys_lab::Registry::on_demand(mlsys_analytic::labs());
     let mut told = Vec::new();
     for lesson in course() {
-        let problems = variants(&lesson, &registry).into_iter().chain(spoilers(&lesson, &registry, &texts));
+        let problems =
+            variants(&lesson, &registry).into_iter().chain(spoilers(&lesson, &registry, &texts));
         told.extend(problems.map(|problem| problem.to_string()));
     }
     assert!(told.is_empty(), "{}", told.join("\n"));

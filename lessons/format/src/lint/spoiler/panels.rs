@@ -5,6 +5,7 @@ use mlsys_lab::schema::{Headline, Label, Panel, Schema};
 use mlsys_lab::value::Value;
 
 use crate::diagnostic::Place;
+use crate::grade::quantity::{self, Written};
 use crate::lint::numbers::{Reading, numbers};
 use crate::model::LabDirective;
 
@@ -42,8 +43,8 @@ pub(super) struct PanelReadings<'s> {
     pub(super) until: Option<&'s str>,
     /// As they read where a unit is asked for.
     pub(super) asked: Vec<Reading>,
-    /// As they read where none is.
-    pub(super) plain: Vec<Reading>,
+    /// As they are without a unit: as written, and in the unit behind it without its prefix.
+    pub(super) plain: Vec<Written>,
     pub(super) rows: Vec<Vec<Reading>>,
 }
 
@@ -83,8 +84,13 @@ impl<'l> LabShown<'l> {
             place: panel.place,
             until: panel.until,
             asked: read(&panel.texts.texts, unit),
-            plain: read(&panel.texts.texts, None),
-            rows: panel.texts.rows.iter().map(|row| read(std::slice::from_ref(row), None)).collect(),
+            plain: panel.texts.texts.iter().flat_map(|text| plain(text)).collect(),
+            rows: panel
+                .texts
+                .rows
+                .iter()
+                .map(|row| read(std::slice::from_ref(row), None))
+                .collect(),
         };
         self.panels.iter().map(readings).collect()
     }
@@ -98,6 +104,14 @@ impl<'l> LabShown<'l> {
     pub(super) fn headline(&self) -> Option<&Headline> {
         self.schema.headline.as_ref()
     }
+}
+
+fn plain(text: &str) -> impl Iterator<Item = Written> {
+    numbers(text).flat_map(|token| {
+        let Reading { plain, with_unit, .. } = Reading::new(&token, None);
+        let scaled = token.behind.and_then(|unit| Some(plain?.times(quantity::scale(unit))));
+        [plain, with_unit, scaled].into_iter().flatten()
+    })
 }
 
 fn is_measured(schema: &Schema, metric: &str) -> bool {

@@ -212,12 +212,11 @@ impl Secret<'_> {
     fn is_drawn(&self, panel: &PanelReadings<'_>) -> bool {
         match &self.sought {
             Sought::One(answer) => {
-                let is_value = |one: &Reading| {
-                    let mut written = [one.plain, one.with_unit].into_iter().flatten();
-                    written.any(|written| self.is_value(written.value, *answer))
-                };
-                let values = || panel.asked.iter().chain(&panel.plain).any(is_value);
-                self.is_read_in(&panel.asked) || values()
+                let scaled = answer * self.unit.map_or(1.0, quantity::scale);
+                let is_long = digits(*answer) >= 3;
+                let is_value =
+                    |one: &Written| is_long && one.is(scaled) || self.is_value(one.value, *answer);
+                self.is_read_in(&panel.asked) || panel.plain.iter().any(is_value)
             }
             Sought::Row(_) => panel.rows.iter().any(|row| self.is_read_in(row)),
         }
