@@ -10,7 +10,7 @@ mod shape;
 mod vector;
 
 use ratatui::buffer::{Buffer, Cell};
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::style::{Color, Style};
 
 pub(crate) use crate::canvas::dots::{DotGrid, Ink, Stroke};
@@ -23,13 +23,28 @@ pub struct Canvas {
     /// The cells of the terminal; of a vector graphic, what occupies its grid.
     pub(crate) cells: Buffer,
     vector: Option<Vector>,
-    /// Texts that were written over other texts, where that is looked for.
-    overwritten: Option<Vec<String>>,
+    /// What is written, where that is looked for.
+    noted: Option<Noted>,
+}
+
+/// What a drawing writes.
+#[derive(Default)]
+pub(crate) struct Noted {
+    /// All texts, whole where they are cut.
+    pub(crate) written: Vec<Written>,
+    /// Texts that were written over other texts: a mistake of the layout, which no ellipsis shows.
+    pub(crate) overwritten: Vec<String>,
+}
+
+/// A text and where it begins.
+pub(crate) struct Written {
+    pub(crate) at: Position,
+    pub(crate) text: String,
 }
 
 impl Canvas {
     pub fn over<T>(buf: &mut Buffer, draw: impl FnOnce(&mut Self) -> T) -> T {
-        let mut canvas = Self { cells: std::mem::take(buf), vector: None, overwritten: None };
+        let mut canvas = Self { cells: std::mem::take(buf), vector: None, noted: None };
         let result = draw(&mut canvas);
         *buf = canvas.cells;
         result
@@ -37,15 +52,15 @@ impl Canvas {
 
     pub(crate) fn vector((columns, rows): (u16, u16), vector: Vector) -> Self {
         let cells = Buffer::empty(Rect::new(0, 0, columns, rows));
-        Self { cells, vector: Some(vector), overwritten: None }
+        Self { cells, vector: Some(vector), noted: None }
     }
 
-    /// The texts that are written over one another: a mistake of the layout, which no ellipsis shows.
-    pub(crate) fn overwritten(area: Rect, draw: impl FnOnce(&mut Self)) -> Vec<String> {
+    /// What a drawing writes into an area.
+    pub(crate) fn noted(area: Rect, draw: impl FnOnce(&mut Self)) -> Noted {
         let cells = Buffer::empty(area);
-        let mut canvas = Self { cells, vector: None, overwritten: Some(Vec::new()) };
+        let mut canvas = Self { cells, vector: None, noted: Some(Noted::default()) };
         draw(&mut canvas);
-        canvas.overwritten.unwrap_or_default()
+        canvas.noted.unwrap_or_default()
     }
 
     pub(crate) fn into_elements(self) -> String {

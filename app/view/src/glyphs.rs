@@ -40,7 +40,10 @@ glyphs! {
     cursor_foot: Glyph = "┻", "^";
     /// The value of a curve at that step.
     reading: Glyph = "◆", "@";
+    /// Where a text is cut.
     ellipsis: Glyph = "…", "~";
+    /// Where something goes on that can be seen by a key: the end of a sentence, the next columns.
+    more: Glyph = "…", "~";
     separator: Glyph = " · ", " | ";
     /// Points of a data set, by class; taken in turn.
     classes: [Glyph; 6] = ["●", "✕", "▲", "■", "◆", "+"], ["o", "x", "^", "#", "*", "+"];
@@ -171,11 +174,11 @@ mod tests {
     fn what_fills_one_cell_is_one_cell_wide() {
         for glyphs in [UNICODE, ASCII] {
             let Glyphs { vertical, horizontal, tick_left, tick_below, change, .. } = glyphs;
-            let Glyphs { not_finite, cursor, cursor_foot, reading, ellipsis, .. } = glyphs;
+            let Glyphs { not_finite, cursor, cursor_foot, reading, ellipsis, more, .. } = glyphs;
             let Glyphs { right, wrong, modelled, ascending, descending, mark, .. } = glyphs;
             let Glyphs { front, point, faint_point, arrival, forward, back, partial, .. } = glyphs;
             let lines = [vertical, horizontal, tick_left, tick_below, change, cursor, cursor_foot];
-            let signs = [not_finite, reading, ellipsis, right, wrong, modelled, mark, front, point];
+            let signs = [not_finite, reading, ellipsis, more, right, wrong, modelled, mark, front, point];
             let arrows = [ascending, descending, faint_point, arrival, forward, back, partial];
             let single = lines.into_iter().chain(signs).chain(arrows).collect::<Vec<_>>();
             let tables = [glyphs.shades, glyphs.lengths, glyphs.heights];

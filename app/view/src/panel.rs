@@ -9,6 +9,7 @@ pub(crate) mod picture;
 mod plane;
 #[cfg(test)]
 pub(crate) mod tests;
+mod texts;
 mod view;
 mod words;
 
@@ -31,6 +32,7 @@ pub use crate::panel::picture::RowNeed;
 use crate::panel::picture::kernel::KernelDebugger;
 pub use crate::panel::picture::kernel::Spot;
 use crate::panel::picture::{At, Past, Picture, kernel};
+pub use crate::panel::texts::texts;
 pub use crate::panel::view::{Extent, FrameView, Inspect, Smoothing, Tint, View, Way, Window};
 pub use crate::panel::words::words;
 pub use crate::quantity::quantity;
@@ -165,7 +167,7 @@ fn draw(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Look) {
 
 /// The texts of a panel that it writes over one another in an area.
 pub fn overwritten(area: Rect, scene: &Scene<'_>, look: &Look) -> Vec<String> {
-    Canvas::overwritten(area, |canvas| draw(area, canvas, scene, look))
+    Canvas::noted(area, |canvas| draw(area, canvas, scene, look)).overwritten
 }
 
 /// The step at a column of a panel, if it is a chart and the column is among its curves.

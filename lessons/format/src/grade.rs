@@ -163,7 +163,7 @@ impl Question {
                 };
                 number::judge(&[given.one()?], &task, env)
             }
-            QuestionKind::List { answer, tolerance, wrong } => {
+            QuestionKind::List { answer, tolerance, wrong, .. } => {
                 let task = number::Task {
                     answer,
                     tolerance: *tolerance,

@@ -12,5 +12,5 @@ mod variants;
 
 pub use length::telling_lengths;
 pub use presumption::presumptions;
-pub use spoiler::spoilers;
+pub use spoiler::{DrawnTexts, PanelTexts, spoilers};
 pub use variants::variants;

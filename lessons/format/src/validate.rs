@@ -365,9 +365,22 @@ fn is_path(name: &str) -> bool {
 /// Columns that prose has on a terminal of 80x24, margins taken off.
 pub const PROSE_COLUMNS: usize = 76;
 
-/// A warning for each line of code and each table row that is wider than [`PROSE_COLUMNS`]; text wraps by itself.
+/// Columns that a title has in the list of a course with dates, on a terminal of 80x24.
+const TITLE_COLUMNS: usize = 48;
+
+/// A warning for each line of code and each table row that is wider than [`PROSE_COLUMNS`], since text alone is broken at
+/// its words, and for a title that the list of lessons cuts.
 pub fn overflow(lesson: &Lesson) -> Vec<Diagnostic> {
     let mut found = Vec::new();
+    let title = &lesson.front.title;
+    let width = title.chars().count();
+    if let (Some(at), true) = (lesson.source.text.find(title), width > TITLE_COLUMNS) {
+        let message =
+            format!("the title has {width} columns, and the list of lessons shows {TITLE_COLUMNS}");
+        let help = "name the subject in a few words; more can be said in the first line of the text";
+        let place = Place::new(at, at + title.len());
+        found.push(lesson.source.warning(Code::Overflow, place, message).help(help));
+    }
     let after_newlines = lesson.source.text.match_indices('\n').map(|(at, _)| at + 1);
     let starts: Vec<usize> = [0].into_iter().chain(after_newlines).collect();
     for block in &lesson.blocks {
@@ -384,10 +397,11 @@ pub fn overflow(lesson: &Lesson) -> Vec<Diagnostic> {
             let width = line.chars().count();
             if fixed && width > PROSE_COLUMNS {
                 let Some(&start) = starts.get(prose.line + offset - 1) else { continue };
-                let message =
-                    format!("this line has {width} columns and is cut off at {PROSE_COLUMNS}");
+                let message = format!(
+                    "this line has {width} columns, and goes on in the next row after {PROSE_COLUMNS}"
+                );
                 let place = Place::new(start, start + line.len());
-                let help = "code and tables do not wrap; break the line, or shorten it";
+                let help = "break it where it reads well, or shorten it";
                 found.push(lesson.source.warning(Code::Overflow, place, message).help(help));
             }
         }

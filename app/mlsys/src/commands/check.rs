@@ -217,7 +217,7 @@ fn check(
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
     let mut exit = Exit::Passed;
-    let spoilers = mlsys_lesson::spoilers(lesson, context.registry);
+    let spoilers = mlsys_lesson::spoilers(lesson, context.registry, &mlsys_view::panel::texts);
     let variants = mlsys_lesson::variants(lesson, context.registry);
     let presumptions = mlsys_lesson::presumptions(lesson, context.registry);
     let overflow = mlsys_lesson::overflow(lesson).into_iter();

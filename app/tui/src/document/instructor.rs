@@ -43,7 +43,7 @@ pub(super) fn question(page: &Page, question: &Question, env: &dyn Env) -> Vec<R
             remarks.push(remark("tolerance", within(*tolerance)));
             remarks.extend(says(wrong, |value| number(value, env)));
         }
-        QuestionKind::List { answer, tolerance, wrong } => {
+        QuestionKind::List { answer, tolerance, wrong, .. } => {
             remarks.push(remark("answer", numbers(answer)));
             remarks.push(remark("tolerance", within(*tolerance)));
             remarks.extend(says(wrong, |value| numbers(value)));

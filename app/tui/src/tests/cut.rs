@@ -1,7 +1,8 @@
 //! The lessons of the course at the sizes of usual terminals: nothing that they speak of is cut or written over.
 //!
-//! Labs that answer at once are drawn as the lesson has them and with each knob at its lowest, middle and highest setting;
-//! live ones after a few steps of a run of their kind.
+//! Labs are drawn as the lesson has them and with each knob at its lowest, middle and highest setting, live ones after a few
+//! steps; those that start from a network get one of a few steps. Texts that are cut, and those that go on, end with a sign
+//! of their own here, so that no range such as `0…7` is taken for one.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -10,11 +11,12 @@ use std::thread;
 use mlsys_harness::snapshot::rows;
 use mlsys_lab::control::{Limits, StopReason};
 use mlsys_lab::device::DeviceId;
-use mlsys_lab::report::Report;
+use mlsys_lab::report::{Artifact, Report};
 use mlsys_lab::value::Value;
 use mlsys_lesson::{Block, Course, Lesson, Outline, QuestionType};
 use mlsys_run::library::Library;
 use mlsys_run::outcome::Outcome;
+use mlsys_run::sources;
 use mlsys_view::panel;
 use ratatui::layout::Rect;
 
@@ -29,37 +31,38 @@ const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 /// Where a lab with a turned knob is looked at: next to its text, and one picture alone.
 const TURNED: [((u16, u16), Side); 2] = [((120, 40), Side::Lab), ((80, 24), Side::Picture)];
 
-/// The reports of a few steps of each live kind.
-type LiveRuns = BTreeMap<String, Vec<Report>>;
+/// What stands where a text is cut, and where it goes on.
+const CUT: &str = "\u{e000}";
+const MORE: &str = "\u{e001}";
+
+/// The networks that the labs of a lesson leave to those below them.
+type Networks = BTreeMap<String, Arc<Artifact>>;
 
 fn course() -> Course {
     Library::built_in(mlsys_registry::built_in()).parsed().into_course().unwrap()
 }
 
-/// What a lab reports as its knobs stand; nothing where they contradict each other.
-fn run(lab: &LabState, limits: Limits) -> Option<Vec<Report>> {
-    let params = lab.params().ok()?;
+/// A bench whose signs tell what is cut.
+fn bench(size: (u16, u16)) -> Bench {
+    let mut bench = Bench::new(size);
+    let glyphs = &mut bench.app.screen.look.glyphs;
+    (glyphs.ellipsis, glyphs.more) = (CUT, MORE);
+    bench.probed();
+    bench
+}
+
+/// What a lab reports as its knobs stand, a live one after a few steps; nothing where they contradict each other.
+fn run(lab: &LabState, networks: &Networks) -> Option<Vec<Report>> {
+    const STEPS: Limits = Limits { steps: Some(4), time: None };
+    let mut params = lab.params().ok()?;
+    for (param, _, name) in sources::named(lab.schema, &params) {
+        params.give(&param, networks.get(&name)?.clone());
+    }
+    let limits = if lab.schema.is_live() { STEPS } else { Limits::default() };
     let kind = mlsys_registry::built_in().find(&lab.schema.kind).unwrap();
     let (reports, outcome) = run_here(kind, params, DeviceId::CPU, limits);
     let is_done = matches!(outcome, Outcome::Finished | Outcome::Stopped(StopReason::StepLimit));
     is_done.then_some(reports)
-}
-
-fn live_runs(course: &Course) -> LiveRuns {
-    const STEPS: Limits = Limits { steps: Some(2), time: None };
-    let mut runs = LiveRuns::new();
-    for lesson in course.lessons() {
-        let mut bench = Bench::new(SIZES[0]);
-        bench.probed();
-        bench.app.open(Arc::new(lesson.clone()));
-        for lab in bench.page().labs.iter().filter(|lab| lab.schema.is_live()) {
-            if !runs.contains_key(&lab.schema.kind) {
-                // A lab that takes what another has trained waits for one that does not.
-                runs.extend(run(lab, STEPS).map(|reports| (lab.schema.kind.clone(), reports)));
-            }
-        }
-    }
-    runs
 }
 
 /// The lowest, a middle and the highest value of a knob.
@@ -123,8 +126,8 @@ impl Opened<'_> {
         let shown: Vec<String> = shown.collect();
         // Of a picture alone on the screen the sentence is whole as well; after a gap stand columns that go on.
         let ends_early = |row: &str| {
-            let end = row.trim_end();
-            side == Side::Picture && end.ends_with(" …") && !end.ends_with("  …")
+            let before = row.trim_end().strip_suffix(MORE);
+            side == Side::Picture && before.is_some_and(|text| !text.ends_with("  "))
         };
         let cut = shown.iter().filter(|row| is_cut(row) || ends_early(row));
         self.found.extend(cut.map(|row| format!("{about}: {}", row.trim())));
@@ -149,36 +152,33 @@ impl Opened<'_> {
 }
 
 /// What is cut of the pictures, knobs and metrics of each lab of a lesson.
-fn cut(lesson: &Arc<Lesson>, live: &LiveRuns) -> Vec<String> {
+fn cut(lesson: &Arc<Lesson>) -> Vec<String> {
     let mut found = Vec::new();
-    let mut bench = Bench::new(SIZES[0]);
-    bench.probed();
+    let mut bench = bench(SIZES[0]);
     bench.app.open(lesson.clone());
     let places = bench.page().labs.len();
     let about = lesson.front.id.to_string();
+    let mut networks = Networks::new();
     let mut opened = Opened { bench, place: 0, about, found: &mut found };
     for place in 0..places {
         opened.place = place;
         let lab = opened.lab();
         let panels = lab.pictures.panels.len();
-        let is_live = lab.schema.is_live();
-        let reports = match is_live {
-            true => live.get(&lab.schema.kind).cloned(),
-            false => Some(run(lab, Limits::default()).expect("the lesson's own values are valid")),
-        };
-        let Some(reports) = reports else { continue };
+        let reports = run(lab, &networks).expect("the lesson's own values are valid");
         opened.receive(reports);
+        let lab = opened.lab();
+        networks.extend(lab.run.data.artifact.clone().map(|network| (lab.id.clone(), network)));
         for (size, chosen) in SIZES.iter().flat_map(|size| (0..panels).map(move |at| (*size, at))) {
             opened.look(chosen, size, Side::Lab);
             opened.look(chosen, size, Side::Picture);
         }
         let knobs = opened.lab().controls.knobs.len();
-        for knob in (0..knobs).filter(|_| !is_live) {
+        for knob in 0..knobs {
             for value in settings(&opened.lab().controls.knobs[knob]) {
                 let lab = opened.lab();
                 lab.controls.marked = knob;
                 lab.give(knob, Some(value.clone()));
-                if let Some(reports) = run(lab, Limits::default()) {
+                if let Some(reports) = run(lab, &networks) {
                     opened.receive(reports);
                     let name = opened.lab().controls.knobs[knob].name.clone();
                     opened.about = format!("{} {name}={value}", lesson.front.id);
@@ -196,12 +196,8 @@ fn cut(lesson: &Arc<Lesson>, live: &LiveRuns) -> Vec<String> {
     found
 }
 
-/// Whether a row has an ellipsis that is not that of a range, such as `0…7`, or of columns that go on.
 fn is_cut(row: &str) -> bool {
-    row.match_indices('…').filter(|(at, _)| !row[..*at].ends_with(' ')).any(|(at, _)| {
-        let digit = |text: &str| text.starts_with(|c: char| c.is_ascii_digit() || c == '-');
-        !digit(&row[at + '…'.len_utf8()..])
-    })
+    row.contains(CUT)
 }
 
 /// What a check finds in the lessons, which threads take in turn.
@@ -243,9 +239,7 @@ fn lessons_open_at_their_first_line() {
 
 #[test]
 fn no_text_of_a_lab_is_cut() {
-    let course = course();
-    let live = live_runs(&course);
-    in_lessons(&course, |lesson| cut(lesson, &live));
+    in_lessons(&course(), cut);
 }
 
 /// The course page with each lesson marked; of each lesson the title, the pages over it, and the editor of its kernels.
@@ -254,8 +248,7 @@ fn no_text_around_the_labs_is_cut() {
     let outline = Outline::from(course());
     let mut found = Vec::new();
     for size in SIZES {
-        let mut bench = Bench::new(size);
-        bench.probed();
+        let mut bench = bench(size);
         bench.app.take_course(&outline);
         let mut look = |bench: &Bench, about: &str| {
             let rows = rows(&bench.buffer());

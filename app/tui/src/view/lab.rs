@@ -144,7 +144,7 @@ fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
         line.spans.push(Span::styled(name, style));
     }
     if !ends {
-        line.spans.push(Span::styled(format!(" {}", app.glyphs().ellipsis), theme.dim));
+        line.spans.push(Span::styled(format!(" {}", app.glyphs().more), theme.dim));
     }
     if let Some(lab) = page.lab() {
         let title = Span::styled(format!("  {}", lab.title), theme.title);

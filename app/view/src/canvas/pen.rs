@@ -7,8 +7,8 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::canvas::Canvas;
 use crate::canvas::vector::{Anchor, TextPlace};
+use crate::canvas::{Canvas, Noted, Written};
 use crate::glyphs::Glyphs;
 
 pub(crate) struct Pen<'a> {
@@ -75,8 +75,9 @@ impl<'a> Pen<'a> {
             return x;
         }
         let cut = cut(text, room, self.glyphs.ellipsis);
-        let Canvas { cells, vector, overwritten } = self.canvas;
-        if let Some(overwritten) = overwritten {
+        let Canvas { cells, vector, noted } = self.canvas;
+        if let Some(Noted { written, overwritten }) = noted {
+            written.push(Written { at: (x, y).into(), text: text.to_owned() });
             let end = x.saturating_add(width(&cut));
             let under: String =
                 (x..end).filter_map(|x| Some(cells.cell((x, y))?.symbol())).collect();

@@ -36,6 +36,12 @@ struct Rounding {
 }
 
 impl Written {
+    /// The same in a unit that is so many times smaller.
+    pub(crate) fn times(self, factor: f64) -> Self {
+        let scaled = |one: Rounding| Rounding { half: one.half * factor.abs(), ..one };
+        Self { value: self.value * factor, rounding: self.rounding.map(scaled) }
+    }
+
     /// Whether rounding this value to as many digits gives the number.
     pub(crate) fn rounds(self, exact: f64) -> bool {
         let distance = (self.value - exact).abs();

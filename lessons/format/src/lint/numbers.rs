@@ -8,7 +8,7 @@ pub(super) struct Token<'t> {
     pub(super) at: usize,
     pub(super) digits: &'t str,
     /// The word behind it.
-    behind: Option<&'t str>,
+    pub(super) behind: Option<&'t str>,
 }
 
 /// A number in a text as it reads where a unit is asked for.

@@ -7,11 +7,22 @@ use crate::diagnostic::{Code, Diagnostic, Place};
 use crate::lint::numbers::numbers;
 use crate::model::{Lesson, Predict};
 
-/// A warning for each `explain` that states a number of three digits or more, other than those of the prompt, where
-/// what the guess is held against is measured on the learner's machine: there it may come out otherwise.
+/// A warning for each `explain` and each outcome's `say` that states a number of three digits or more, other than those of
+/// the prompt and of the outcome's condition, where what the guess is held against is measured on the learner's machine:
+/// there it may come out otherwise.
 pub fn presumptions(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {
     let measured = lesson.predictions().filter(|predict| is_measured(predict, lesson, registry));
-    measured.filter_map(|predict| presumption(predict, lesson)).collect()
+    let mut found = Vec::new();
+    for predict in measured {
+        let explain = predict.explain.iter().map(|text| ("`explain`", text, ""));
+        let said = predict.outcomes.iter();
+        let said = said.map(|outcome| ("an outcome", &outcome.say, outcome.when.source.as_str()));
+        let texts = explain.chain(said);
+        found.extend(texts.filter_map(|(what, text, when)| {
+            presumption(what, text, &[&predict.prompt, when], predict, lesson)
+        }));
+    }
+    found
 }
 
 /// Whether a metric that depends on the machine is among what a guess is held against.
@@ -28,26 +39,37 @@ fn is_measured(predict: &Predict, lesson: &Lesson, registry: &Registry) -> bool 
     })
 }
 
-fn presumption(predict: &Predict, lesson: &Lesson) -> Option<Diagnostic> {
-    let explain = predict.explain.as_ref()?;
-    let given: Vec<&str> = numbers(&predict.prompt).map(|token| token.digits).collect();
-    let token = numbers(explain).find(|token| {
+/// `given` are the texts whose numbers a text may state.
+fn presumption(
+    what: &str,
+    text: &str,
+    given: &[&str],
+    predict: &Predict,
+    lesson: &Lesson,
+) -> Option<Diagnostic> {
+    let given: Vec<&str> =
+        given.iter().flat_map(|text| numbers(text)).map(|token| token.digits).collect();
+    let token = numbers(text).find(|token| {
         let mantissa = token.digits.split('e').next().unwrap_or(token.digits);
         let digits = mantissa.replace(['.', ',', '_'], "");
         digits.trim_matches('0').len() >= 3 && !given.contains(&token.digits)
     })?;
-    let line = explain[..token.at].rfind('\n').map_or(0, |at| at + 1);
-    let before = &explain[line..token.at + token.digits.len()];
+    let line = text[..token.at].rfind('\n').map_or(0, |at| at + 1);
+    let before = &text[line..token.at + token.digits.len()];
     let source = lesson.source.slice(predict.place);
     let place = source.find(before).map_or(predict.place, |at| {
         let end = predict.place.start + at + before.len();
         Place::new(end - token.digits.len(), end)
     });
     let message = format!(
-        "`explain` of `{}` states {}, but what is measured depends on the machine",
+        "{what} of `{}` states {}, but what is measured depends on the machine",
         predict.id, token.digits
     );
-    let help =
-        "say it in [[outcome]] when = \"...\" say = \"...\", or name what holds on every machine";
+    let help = match what {
+        "`explain`" => {
+            "say it in [[outcome]] when = \"...\" say = \"...\", or name what holds on every machine"
+        }
+        _ => "name what holds whenever its condition does, or put the number into `when`",
+    };
     Some(lesson.source.warning(Code::Presumption, place, message).help(help))
 }

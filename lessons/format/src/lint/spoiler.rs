@@ -1,64 +1,91 @@
-//! Answers of numeric questions that are shown before they are asked for.
+//! Answers of questions for a number or a list of numbers that are shown before they are asked for.
 //!
 //! The answer is looked for, at the precision in which it is shown, in the text above the question and in all that
 //! directives above it show as text, in the values of settings and knobs of the labs above it, and in the panels, the
-//! metrics and the headline that the lesson shows of those labs that answer at once, run as the lesson sets them. So that
-//! numbers which are there for another reason do not drown authors,
+//! metrics and the headline that the lesson shows of those labs that answer at once, run as the lesson sets them. What a
+//! panel shows is what its drawing writes, so that no kind of picture can be forgotten. So that numbers which are there
+//! for another reason do not drown authors,
 //!
 //! - a number counts alone if the answer has three significant digits or more, zeros at the end left out; with fewer, only
 //!   if the answer's unit stands behind it;
+//! - of a list each number counts in this way, and all of them next to each other, unless they merely count up;
 //! - a number that the question itself gives is an input;
 //! - a panel that is held back until the question, or one below it, is answered shows nothing before.
 
-use mlsys_expr::{Value as Known, evaluate};
+mod panels;
+mod secret;
+
+use mlsys_expr::{Env, Value as Known, evaluate};
 use mlsys_lab::Registry;
-use mlsys_lab::frame::{CellRow, Cells, Frame, Milestone, Timeline, Total};
-use mlsys_lab::report::RunData;
-use mlsys_lab::schema::{Draw, Label, Panel, Schema};
-use mlsys_lab::value::{Value, number, significant};
 
-use crate::diagnostic::{Code, Diagnostic, Place};
-use crate::grade::quantity::{self, Written};
+use crate::diagnostic::Diagnostic;
 use crate::lint::labs::Labs;
-use crate::lint::numbers::{Reading, Token, numbers};
-use crate::model::{Block, LabDirective, Lesson, PanelRef, PredictKind, Question, QuestionKind};
+use crate::lint::numbers::{Reading, numbers};
+use crate::lint::spoiler::panels::{LabShown, PanelReadings};
+use crate::lint::spoiler::secret::{Secret, Sought, Told};
+use crate::model::{Block, Formula, Lesson, PredictKind, Question, QuestionKind};
 
-/// An error for each block that shows the answer of a numeric question below it, in one of the question's draws and, where
-/// the block is a question, in one of its own.
-pub fn spoilers(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {
+pub use panels::{DrawnTexts, PanelTexts};
+
+/// An error for each block that shows the answer of a question below it, in one of the question's draws and, where the
+/// block is a question, in one of its own. `drawn` gives what a panel writes.
+pub fn spoilers(lesson: &Lesson, registry: &Registry, drawn: &DrawnTexts<'_>) -> Vec<Diagnostic> {
     let labs = Labs::run(lesson, registry);
     let env = labs.env(lesson);
     let page: Vec<Shown<'_>> =
-        lesson.blocks.iter().map(|block| Shown::new(block, lesson)).collect();
+        lesson.blocks.iter().map(|block| Shown::new(block, lesson, &labs, drawn)).collect();
     let mut found = Vec::new();
     for (at, block) in lesson.blocks.iter().enumerate() {
         let Block::Question(question) = block else { continue };
-        let QuestionKind::Numeric { unit, shown: None, .. } = &question.kind else { continue };
-        let unit = unit.as_deref();
+        let Some(unit) = asked_in(&question.kind) else { continue };
         let later = lesson.blocks[at..].iter().filter_map(Block::as_question);
         let later: Vec<&str> = later.map(|question| question.id.as_str()).collect();
-        let before: Vec<(&Shown<'_>, Vec<Reading>)> =
-            page[..at].iter().map(|shown| (shown, shown.readings(unit))).collect();
+        let before: Vec<Before<'_>> =
+            page[..at].iter().map(|shown| Before::new(shown, unit)).collect();
         let mut told = vec![false; at];
         for (label, draw) in draws(question, lesson) {
-            let QuestionKind::Numeric { answer, .. } = &draw.kind else { continue };
-            let Ok(Known::Number(answer)) = evaluate(&answer.expr, &env) else { continue };
-            let secret = Secret { answer, unit, later: &later };
-            if numbers(&draw.prompt).any(|one| secret.is_told(&one)) {
-                continue;
-            }
-            for (index, (shown, readings)) in before.iter().enumerate() {
-                let is_lab = shown.block.as_lab().is_some();
-                if told[index] || !is_lab && !readings.iter().any(|one| secret.is_read(one)) {
+            for sought in answers(&draw.kind, &env) {
+                let secret = Secret { sought, unit, later: &later };
+                if secret.find(&draw.prompt).is_some() {
                     continue;
                 }
-                let place = shown.place_of(&secret, lesson, &labs);
-                told[index] = place.is_some();
-                found.extend(place.map(|place| place.error(lesson, question, &label)));
+                for (before, told) in before.iter().zip(&mut told) {
+                    let place = if *told { None } else { before.place_of(&secret, lesson) };
+                    *told |= place.is_some();
+                    found.extend(place.map(|place| place.error(lesson, question, &label)));
+                }
             }
         }
     }
     found
+}
+
+/// The unit of a question for numbers whose answer may not be shown; none for any other question.
+fn asked_in(kind: &QuestionKind) -> Option<Option<&str>> {
+    if let QuestionKind::Numeric { unit, shown: None, .. } = kind {
+        Some(unit.as_deref())
+    } else if let QuestionKind::List { shown: None, .. } = kind {
+        Some(None)
+    } else {
+        None
+    }
+}
+
+/// What must not be shown of an answer: a number; of a list each of its numbers, and all in a row.
+fn answers(kind: &QuestionKind, env: &dyn Env) -> Vec<Sought> {
+    let value = |formula: &Formula| match evaluate(&formula.expr, env) {
+        Ok(Known::Number(x)) => Some(x),
+        Ok(Known::Text(_) | Known::Bool(_) | Known::Series(_)) | Err(_) => None,
+    };
+    if let QuestionKind::Numeric { answer, .. } = kind {
+        value(answer).map(Sought::One).into_iter().collect()
+    } else if let QuestionKind::List { answer, .. } = kind {
+        let values: Vec<f64> = answer.iter().filter_map(value).collect();
+        let row = (values.len() == answer.len()).then(|| Sought::row(&values)).flatten();
+        values.into_iter().map(Sought::One).chain(row).collect()
+    } else {
+        Vec::new()
+    }
 }
 
 /// A question with each of its draws, and what tells them apart; the question as it is where it draws nothing.
@@ -76,10 +103,11 @@ fn draws(question: &Question, lesson: &Lesson) -> Vec<(String, Question)> {
 struct Shown<'l> {
     block: &'l Block,
     draws: Vec<Block>,
+    lab: Option<LabShown<'l>>,
 }
 
 impl<'l> Shown<'l> {
-    fn new(block: &'l Block, lesson: &Lesson) -> Self {
+    fn new(block: &'l Block, lesson: &Lesson, labs: &'l Labs<'_>, drawn: &DrawnTexts<'_>) -> Self {
         let draws = match block {
             Block::Question(question) if question.variants.is_some() => {
                 let draws = draws(question, lesson).into_iter();
@@ -92,24 +120,43 @@ impl<'l> Shown<'l> {
             | Block::Check(_)
             | Block::Notes(_) => Vec::new(),
         };
-        Self { block, draws }
+        let lab = block.as_lab().and_then(|lab| {
+            let (schema, data) = labs.of(lab)?;
+            Some(LabShown::new(lab, schema, data, drawn))
+        });
+        Self { block, draws, lab }
     }
 
     fn blocks(&self) -> impl Iterator<Item = &Block> {
         let own = self.draws.is_empty().then_some(self.block);
         own.into_iter().chain(&self.draws)
     }
+}
 
-    /// The numbers in its texts.
-    fn readings(&self, unit: Option<&str>) -> Vec<Reading> {
-        let texts = self.blocks().flat_map(texts);
-        texts.flat_map(|text| numbers(text)).map(|token| Reading::new(&token, unit)).collect()
+/// A block above a question, with its numbers as they read where the question's unit is asked for.
+struct Before<'s> {
+    shown: &'s Shown<'s>,
+    /// For each block that it stands for the numbers of each text.
+    texts: Vec<Vec<Vec<Reading>>>,
+    panels: Vec<PanelReadings<'s>>,
+}
+
+impl<'s> Before<'s> {
+    fn new(shown: &'s Shown<'s>, unit: Option<&str>) -> Self {
+        let read = |text: &String| numbers(text).map(|token| Reading::new(&token, unit)).collect();
+        let texts = shown.blocks().map(|block| texts(block).into_iter().map(read).collect());
+        let panels = shown.lab.as_ref().map_or_else(Vec::new, |lab| lab.readings(unit));
+        Self { shown, texts: texts.collect(), panels }
     }
 
     /// The first place that shows an answer.
-    fn place_of(&self, secret: &Secret<'_>, lesson: &Lesson, labs: &Labs<'_>) -> Option<Told> {
-        let run = self.block.as_lab().and_then(|lab| labs.of(lab));
-        self.blocks().find_map(|block| secret.shown_in(block, lesson, run))
+    fn place_of(&self, secret: &Secret<'_>, lesson: &Lesson) -> Option<Told> {
+        let texts = self.shown.blocks().zip(&self.texts);
+        let mut told = texts.filter(|(_, texts)| texts.iter().any(|text| secret.is_read_in(text)));
+        let in_text = told.find_map(|(block, _)| secret.told_in(block, lesson));
+        let in_lab = || secret.shown_by(self.shown.block.as_lab()?, self.shown.lab.as_ref());
+        let in_panel = || secret.drawn_in(&self.panels, self.shown.block.as_lab()?);
+        in_text.or_else(in_lab).or_else(in_panel)
     }
 }
 
@@ -140,238 +187,5 @@ fn texts(block: &Block) -> Vec<&String> {
         }
         Block::Check(check) => vec![&check.assert.source],
         Block::Notes(_) => Vec::new(),
-    }
-}
-
-/// An answer that is not to be shown.
-#[derive(Clone, Copy)]
-struct Secret<'q> {
-    answer: f64,
-    unit: Option<&'q str>,
-    /// The question and those below it: panels that wait for one of them are not shown yet.
-    later: &'q [&'q str],
-}
-
-/// Where it is shown all the same.
-struct Told {
-    place: Place,
-    by: String,
-}
-
-impl Told {
-    /// `label` is the question's draw.
-    fn error(self, lesson: &Lesson, question: &Question, label: &str) -> Diagnostic {
-        let line = lesson.source.line(question.place.start);
-        let message = format!(
-            "{} gives the answer of `{}`{label}, which is asked for in line {line}",
-            self.by, question.id
-        );
-        let held = match self.by.starts_with("panel ") {
-            true => format!("hold the panel back with until = \"{}\", ", question.id),
-            false => String::new(),
-        };
-        let help = format!(
-            "{held}ask before, change the numbers of the question, or write shown = \"why\" in `{}` if reading it off is what is asked",
-            question.id
-        );
-        lesson.source.error(Code::Spoiler, self.place, message).help(help)
-    }
-}
-
-impl Secret<'_> {
-    /// Whether it is too short to be recognised without its unit.
-    fn is_common(&self) -> bool {
-        let digits = number(self.answer);
-        let mantissa = digits.split('e').next().unwrap_or(&digits).replace(['.', '-'], "");
-        mantissa.trim_matches('0').len() < 3
-    }
-
-    /// Whether a number in a text is this one.
-    fn is_told(&self, token: &Token<'_>) -> bool {
-        self.is_read(&Reading::new(token, self.unit))
-    }
-
-    fn is_read(&self, reading: &Reading) -> bool {
-        let is_right = |written: Option<Written>| written.is_some_and(|one| one.is(self.answer));
-        let Reading { plain, with_unit, has_unit } = *reading;
-        match is_right(plain) || is_right(with_unit) {
-            false => false,
-            true if self.is_common() => is_right(plain) && has_unit,
-            true => true,
-        }
-    }
-
-    /// Whether a value of a picture, a setting or a knob reads like it.
-    fn is_value(&self, value: f64) -> bool {
-        let digits = |x| significant(x, 4);
-        let scaled = self.answer * self.unit.map_or(1.0, quantity::scale);
-        !self.is_common() && [self.answer, scaled].iter().any(|x| digits(value) == digits(*x))
-    }
-
-    fn is_in(&self, value: &Value) -> bool {
-        match value {
-            Value::Int(_) | Value::Float(_) => value.as_f64().is_some_and(|x| self.is_value(x)),
-            Value::Text(text) => self.is_written(text),
-            Value::Array(items) => items.iter().any(|item| self.is_in(item)),
-            Value::Table(entries) => entries.values().any(|entry| self.is_in(entry)),
-            Value::Bool(_) => false,
-        }
-    }
-
-    fn is_written(&self, text: &str) -> bool {
-        numbers(text).any(|token| self.is_told(&token))
-    }
-
-    /// The first place of a block that shows it; `run` is what came of the block's lab.
-    fn shown_in(
-        &self,
-        block: &Block,
-        lesson: &Lesson,
-        run: Option<(&Schema, &RunData)>,
-    ) -> Option<Told> {
-        match block {
-            Block::Prose(prose) => {
-                let source = &lesson.source;
-                let lines = prose.markdown.lines().enumerate();
-                let mut told = lines.filter_map(|(line, text)| {
-                    let token = numbers(text).find(|token| self.is_told(token))?;
-                    let start = source.text.split_inclusive('\n').take(prose.line + line - 1);
-                    let start = start.map(str::len).sum::<usize>() + token.at;
-                    Some((Place::new(start, start + token.digits.len()), token.digits))
-                });
-                told.next()
-                    .map(|(place, digits)| Told { place, by: format!("`{digits}` in the text") })
-            }
-            Block::Lab(lab) => {
-                self.asked_in(block, lab.place, lesson).or_else(|| self.shown_by(lab, run))
-            }
-            Block::Predict(predict) => self.asked_in(block, predict.place, lesson),
-            Block::Question(question) => self.asked_in(block, question.place, lesson),
-            Block::Check(check) => self.asked_in(block, check.place, lesson),
-            Block::Notes(_) => None,
-        }
-    }
-
-    /// Texts of a directive, as they stand in the file.
-    fn asked_in(&self, block: &Block, place: Place, lesson: &Lesson) -> Option<Told> {
-        let text = texts(block).into_iter().find(|text| self.is_written(text))?;
-        let token = numbers(text).find(|token| self.is_told(token))?;
-        let line = text[..token.at].rfind('\n').map_or(0, |at| at + 1);
-        let before = &text[line..token.at + token.digits.len()];
-        let at = lesson.source.slice(place).find(before).map_or(place, |at| {
-            let end = place.start + at + before.len();
-            Place::new(end - token.digits.len(), end)
-        });
-        Some(Told { place: at, by: format!("`{}` in this text", token.digits) })
-    }
-
-    fn shown_by(&self, lab: &LabDirective, run: Option<(&Schema, &RunData)>) -> Option<Told> {
-        if let Some(setting) = lab.set.iter().find(|setting| self.is_in(&setting.value)) {
-            let by = format!("the setting `{}`", setting.name);
-            return Some(Told { place: setting.value_place, by });
-        }
-        let is_shown = |values: &Vec<Value>| values.iter().any(|value| self.is_in(value));
-        let turned = lab.knobs.iter().find(|knob| {
-            knob.values.as_ref().is_some_and(is_shown)
-                || knob.default.as_ref().is_some_and(|one| self.is_in(one))
-        });
-        if let Some(knob) = turned {
-            let by = format!("a value of the knob `{}`", knob.param);
-            return Some(Told { place: knob.place, by });
-        }
-        let (schema, data) = run?;
-        // What a clock gives is another number in the next run, and no answer.
-        let is_metric = |name: &str| {
-            let metric = schema.metric(name);
-            let is_known = metric.is_some_and(|metric| schema.label(metric) != Label::Measured);
-            is_known && data.metric(name).is_some_and(|value| self.is_in(&value))
-        };
-        if let Some(metric) = lab.metrics.iter().find(|metric| is_metric(&metric.value)) {
-            let by = format!("the metric `{}`", metric.value);
-            return Some(Told { place: metric.place, by });
-        }
-        if let Some(headline) = schema.headline.as_ref().filter(|one| is_metric(&one.metric)) {
-            let by = format!("`{}` below the panels of lab {}", headline.label, lab.id);
-            return Some(Told { place: lab.place, by });
-        }
-        let is_seen = |panel: &&PanelRef| {
-            let until = panel.until.as_ref().map(|until| until.value.as_str());
-            until.is_none_or(|until| !self.later.contains(&until))
-        };
-        let all = schema.panels.iter().map(|panel| (panel, lab.place));
-        let named = lab.panels.iter().filter(is_seen);
-        let named = named.filter_map(|panel| Some((schema.panel(&panel.name)?, panel.place)));
-        let panels: Vec<_> = if lab.panels.is_empty() { all.collect() } else { named.collect() };
-        let tells = |panel: &Panel| {
-            let frame = data.frames.get(panel.name.as_str()).filter(|_| panel.draw == Draw::Frame);
-            let is_drawn = frame.is_some_and(|(_, frame)| self.is_drawn(frame));
-            // Curves and runs that have ended are points without their numbers.
-            let lists = matches!(panel.draw, Draw::Bars | Draw::Table);
-            is_drawn || lists && panel.metrics.iter().any(|name| is_metric(name))
-        };
-        let is_measured = |panel: &Panel| schema.panel_label(panel) == Some(Label::Measured);
-        let (panel, place) =
-            panels.into_iter().find(|(panel, _)| !is_measured(panel) && tells(panel))?;
-        Some(Told { place, by: format!("panel {} of lab {}", panel.name, lab.id) })
-    }
-
-    /// Whether a picture has it among the numbers that it writes out.
-    fn is_drawn(&self, frame: &Frame) -> bool {
-        let is_value = |value: f64| self.is_value(value);
-        match frame {
-            Frame::Table(table) => table.rows.iter().flatten().any(|cell| self.is_in(cell)),
-            Frame::Bars(bars) => bars.bars.iter().any(|bar| {
-                bar.value.is_some_and(is_value)
-                    || self.is_written(&bar.remark)
-                    || self.is_written(&bar.label)
-            }),
-            Frame::Stacks(stacks) => stacks.stacks.iter().any(|stack| {
-                let values = || stack.values.iter().copied().flatten();
-                values().any(is_value) || is_value(values().sum()) || self.is_written(&stack.remark)
-            }),
-            Frame::Graph(graph) => {
-                let facts = graph.nodes.iter().flat_map(|node| &node.facts);
-                facts.into_iter().any(|fact| self.is_in(&fact.value))
-            }
-            Frame::Panes(panes) => panes.iter().any(|pane| self.is_drawn(&pane.frame)),
-            Frame::FrameSequence(sequence) => {
-                sequence.at(sequence.cover).is_some_and(|pane| self.is_drawn(&pane.frame))
-            }
-            Frame::Text(text) => self.is_written(text),
-            Frame::StyledText(text) => self.is_written(&text.note),
-            Frame::Cells(cells) => self.is_in_cells(cells),
-            Frame::Timeline(timeline) => self.is_on_timeline(timeline),
-            Frame::Histogram(histogram) => {
-                histogram.levels.iter().any(|level| self.is_written(&level.label))
-            }
-            Frame::Images(images) => {
-                images.images.iter().any(|image| self.is_written(&image.label))
-            }
-            // What these draw are lengths, colours and steps.
-            Frame::HeatMap(_)
-            | Frame::BoxPlot(_)
-            | Frame::Scatter(_)
-            | Frame::MessageTrace(_)
-            | Frame::Kernel(_) => false,
-        }
-    }
-
-    fn is_in_cells(&self, cells: &Cells) -> bool {
-        let is_in_row = |row: &CellRow| {
-            let mut texts = row.cells.iter().flatten().map(|cell| &cell.text);
-            self.is_written(&row.label)
-                || self.is_written(&row.remark)
-                || texts.any(|text| self.is_written(text))
-        };
-        self.is_written(&cells.note) || cells.rows.iter().any(is_in_row)
-    }
-
-    /// Marks are named with their places, and a total with its peak.
-    fn is_on_timeline(&self, timeline: &Timeline) -> bool {
-        let is_mark = |mark: &Milestone| self.is_value(mark.at) || self.is_written(&mark.label);
-        let peak = timeline.total.as_ref().and_then(Total::peak);
-        peak.is_some_and(|(at, most)| self.is_value(at) || self.is_value(most))
-            || timeline.marks.iter().any(is_mark)
-            || timeline.spans.iter().any(|span| self.is_written(&span.label))
     }
 }

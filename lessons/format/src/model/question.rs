@@ -76,6 +76,8 @@ pub enum QuestionKind {
         /// How near counts as right, for each.
         tolerance: Tolerance,
         wrong: Vec<Wrong<Vec<Formula>>>,
+        /// Why the answer may be shown before it is asked for.
+        shown: Option<String>,
     },
     /// An expression that a lab evaluates: it goes into a parameter, and the metrics are called `answer.NAME`.
     Expression {

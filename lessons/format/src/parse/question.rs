@@ -74,14 +74,14 @@ fn numeric(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
         let place = formula.place;
         Some((formula, place))
     });
-    let shown = fields.line("shown");
-    Some(QuestionKind::Numeric {
-        answer: answer?,
-        tolerance,
-        unit: unit.map(|unit| unit.value),
-        wrong,
-        shown: shown.map(|reason| reason.value),
-    })
+    let shown = shown(fields);
+    let unit = unit.map(|unit| unit.value);
+    Some(QuestionKind::Numeric { answer: answer?, tolerance, unit, wrong, shown })
+}
+
+/// Why the answer may be shown before it is asked for.
+fn shown(fields: &mut Fields<'_, '_>) -> Option<String> {
+    fields.line("shown").map(|reason| reason.value)
 }
 
 fn choice(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
@@ -159,12 +159,13 @@ fn list(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
         let place = fields.place_of("value")?;
         Some((fields.formulas("value")?, place))
     });
+    let shown = shown(fields);
     let answer: Vec<Formula> = answer?;
     if let (Some(place), true) = (place, answer.is_empty()) {
         let message = "`answer` is an empty list";
         fields.error(Code::BadValue, place, message, "name one number at least");
     }
-    Some(QuestionKind::List { answer, tolerance, wrong })
+    Some(QuestionKind::List { answer, tolerance, wrong, shown })
 }
 
 fn expression(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {

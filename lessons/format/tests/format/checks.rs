@@ -3,6 +3,7 @@
 use mlsys_lab::Registry;
 use mlsys_lab::report::{Report, RunData};
 use mlsys_lesson::{DeviceFacts, LessonEnv, parse, presumptions, spoilers, telling_lengths};
+use mlsys_view::panel::texts;
 
 use crate::support::{cases, course, everything, json, lesson, registry, with_body};
 
@@ -152,11 +153,11 @@ fn an_answer_that_stands_above_its_question_is_an_error_where_it_stands() {
         let text = with_body(&format!("{above}\n{}", question(keys)));
         let lesson = parse("t.md", &text).lesson.unwrap();
         let found: Vec<_> =
-            spoilers(&lesson, &registry).iter().map(|one| (one.line, one.column)).collect();
+            spoilers(&lesson, &registry, &texts).iter().map(|one| (one.line, one.column)).collect();
         assert_eq!(found, expected, "{above} {keys}");
     }
     let below = with_body(&format!("Look.\n{}There are 1218.\n", question("answer = 1218")));
-    assert_eq!(spoilers(&parse("t.md", &below).lesson.unwrap(), &registry), []);
+    assert_eq!(spoilers(&parse("t.md", &below).lesson.unwrap(), &registry, &texts), []);
 }
 
 /// The lab computes 312 TFLOP/s, in its table, as its metric and as its headline.
@@ -173,7 +174,7 @@ fn an_answer_in_a_panel_a_metric_or_the_headline_is_an_error_unless_it_waits() {
         let lab = format!("```{{lab}} a\nkind = \"gpu-peak\"\n{set}\n{lab}```\n");
         let asked: String = asked.split(' ').map(question).collect();
         let lesson = parse("t.md", &with_body(&(lab + &asked))).lesson.unwrap();
-        let told = spoilers(&lesson, &registry);
+        let told = spoilers(&lesson, &registry, &texts);
         told.iter().map(|one| format!("{} {}", one.line, one.message)).collect()
     };
     let waiting = "[[panel]]\nname = \"steps\"\nuntil = \"q\"\n";
@@ -231,7 +232,7 @@ fn the_built_in_course_gives_no_answer_away() {
     let lessons = course();
     let found: Vec<String> = lessons
         .iter()
-        .flat_map(|lesson| spoilers(lesson, &registry))
+        .flat_map(|lesson| spoilers(lesson, &registry, &texts))
         .chain(telling_lengths(&lessons))
         .chain(lessons.iter().flat_map(|lesson| presumptions(lesson, &registry)))
         .map(|problem| problem.to_string())

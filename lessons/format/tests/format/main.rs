@@ -17,6 +17,7 @@ mod grading;
 mod inclusion;
 mod kernels;
 mod mistakes;
+mod planted;
 mod progress;
 mod quantities;
 mod robust;

@@ -7,6 +7,8 @@ use mlsys_lesson::{
     read_translation, skeleton, spoilers, variants, withheld,
 };
 
+use mlsys_view::panel::texts;
+
 use crate::support::{course, found, lesson, registry, with_body};
 
 fn sheet(salt: &str, learner: &str) -> Sheet {
@@ -190,7 +192,7 @@ fn every_draw_is_a_good_question() {
         let text = format!("{{question}} q\ntype = \"numeric\"\n{lines}");
         let lesson = lesson(&text);
         let problems = variants(&lesson, &registry()).into_iter();
-        let problems = problems.chain(spoilers(&lesson, &registry()));
+        let problems = problems.chain(spoilers(&lesson, &registry(), &texts));
         problems.map(|d| (d.line, d.column, d.message)).collect::<Vec<_>>()
     };
     let one = |line, column, message: &str| vec![(line, column, message.to_owned())];
@@ -263,7 +265,8 @@ fn every_draw_of_the_course_is_a_good_question() {
     let registry = mlsys_lab::Registry::on_demand(mlsys_analytic::labs());
     let mut told = Vec::new();
     for lesson in course() {
-        let problems = variants(&lesson, &registry).into_iter().chain(spoilers(&lesson, &registry));
+        let problems =
+            variants(&lesson, &registry).into_iter().chain(spoilers(&lesson, &registry, &texts));
         told.extend(problems.map(|problem| problem.to_string()));
     }
     assert!(told.is_empty(), "{}", told.join("\n"));

@@ -60,7 +60,7 @@ pub(crate) fn draw(
     let paged = u16::from(plan(area, cells, columns, mark).columns.1 < columns);
     let wanted = pen::cells(cells.rows.len()).min(area.height / 2);
     let spare = area.height.saturating_sub(wanted + legend + head + paged);
-    let note = text::first_lines(&cells.note, area.width, spare, look.glyphs.ellipsis);
+    let note = text::first_lines(&cells.note, area.width, spare, look.glyphs.more);
     let text = pen::cells(note.len());
     let body = Rect { y: area.y + head, height: area.height - head - legend - text, ..area };
     let plan = plan(body, cells, columns, mark);

@@ -122,7 +122,7 @@ pub(crate) fn draw(
     }
     let end = (area.y + 1).saturating_add(rows.saturating_mul(pitch)).min(area.bottom());
     let below = area.bottom() - end;
-    let legend = text::first_lines(&map.legend, area.width, below, look.glyphs.ellipsis);
+    let legend = text::first_lines(&map.legend, area.width, below, look.glyphs.more);
     for (line, y) in legend.iter().zip(end..area.bottom()) {
         pen.text(area.x, y, line.trim_end(), theme.text);
     }

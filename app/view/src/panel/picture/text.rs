@@ -63,7 +63,7 @@ pub(crate) fn draw(area: Rect, canvas: &mut Canvas, styled: &StyledText, look: &
     let items = items(styled, look);
     let legend = if area.height >= 5 { legend::rows(&items, area.width, 2) } else { 0 };
     let spare = area.height.saturating_sub(legend + 3);
-    let note = text::first_lines(&styled.note, area.width, spare, look.glyphs.ellipsis);
+    let note = text::first_lines(&styled.note, area.width, spare, look.glyphs.more);
     let note_rows = pen::cells(note.len());
     // A row between the text and what is said of it.
     let gap = u16::from(area.height > legend + note_rows + 3 && legend + note_rows > 0);

@@ -174,7 +174,7 @@ fn cut(window: &Window, pen: &mut Pen<'_>, drawing: &Drawing, look: &Look) {
         let right = after.then_some(place.x + place.width);
         for x in left.into_iter().chain(right) {
             if let Some((x, y)) = window.cell(x, y) {
-                pen.glyph(x, y, look.glyphs.ellipsis, look.theme.dim);
+                pen.glyph(x, y, look.glyphs.more, look.theme.dim);
             }
         }
     }

@@ -235,7 +235,7 @@ fn draw_blocks(area: Rect, canvas: &mut Canvas, debugger: &KernelDebugger, look:
                 WarpState::Ready | WarpState::Waiting => format!("w{warp} {letter}:{line}"),
             };
             if at + text.len() as u16 > area.right() {
-                pen.ending(area.right(), y, look.glyphs.ellipsis, theme.dim);
+                pen.ending(area.right(), y, look.glyphs.more, theme.dim);
                 break;
             }
             let is_selected = is_selected && warp == here.warp as usize;
