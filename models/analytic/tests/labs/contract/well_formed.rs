@@ -33,6 +33,11 @@ pub(super) fn well_formed(frame: &Frame, place: &str) {
         Frame::Table(table) => {
             assert!(!table.rows.is_empty(), "{place}");
             assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{place}");
+            let with_numbers = table.columns.iter().position(|it| it == "with numbers");
+            for row in &table.rows {
+                let numbers = with_numbers.map_or(String::new(), |at| row[at].to_string());
+                assert!(!lacks_a_number(&numbers), "{place}: {numbers}");
+            }
         }
         Frame::Cells(cells) => {
             let all = || cells.rows.iter().flat_map(|row| row.cells.iter().flatten());
@@ -95,4 +100,13 @@ pub(super) fn well_formed(frame: &Frame, place: &str) {
         Frame::Text(text) => assert!(!text.is_empty(), "{place}"),
         other => panic!("{place}: no analytic lab draws {other:?}"),
     }
+}
+
+/// Whether a value that is unset left two signs next to each other, or a sign at an end.
+fn lacks_a_number(numbers: &str) -> bool {
+    let text: String = numbers.chars().filter(|c| !c.is_whitespace()).collect();
+    let times = |c: char| matches!(c, '*' | '/');
+    text.starts_with(times)
+        || text.ends_with(|c| times(c) || c == '+')
+        || ["**", "*/", "/*", "//", "(*", "(/", "*)", "/)", "+)"].iter().any(|it| text.contains(it))
 }
