@@ -244,7 +244,7 @@ impl Grid {
             first: 0,
             group: self.group,
             kinds: kinds([
-                ("not to be seen", Tone::Empty),
+                ("masked", Tone::Empty),
                 ("to come", Tone::Faint),
                 ("summed, not kept", Tone::Second),
                 ("this tile", Tone::First),

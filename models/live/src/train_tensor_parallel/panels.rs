@@ -52,7 +52,7 @@ impl Session {
         Frame::Panes(slices::weights(&drawn, self.setup.ranks))
     }
 
-    /// What each rank holds of activations and gradients; in context mode, whose keys it has in which round.
+    /// What each rank holds of activations and gradients; in context mode, the keys it holds in each round.
     fn block(&self) -> Frame {
         let ranks = self.setup.ranks;
         Frame::Panes(match self.setup.mode {
@@ -205,7 +205,7 @@ pub(super) fn rounds(ranks: usize) -> Pane {
         remark: String::new(),
     };
     Pane {
-        title: "whose keys and values each rank has, by round".to_owned(),
+        title: "keys and values held by each rank, by round".to_owned(),
         frame: Frame::Cells(Cells {
             across: "round".to_owned(),
             kinds: vec![

@@ -145,12 +145,12 @@ impl QueryKeyValue {
     }
 }
 
-/// The rank whose keys are held in a round: a rank's own first, then those of the previous rank, and so on.
+/// The origin of the keys held in a round: a rank's own first, then those of the previous rank, and so on.
 pub(super) fn holder(rank: usize, round: usize, ranks: usize) -> usize {
     (rank + ranks - round % ranks) % ranks
 }
 
-/// How the tokens of the keys that are held stand to a rank's own: before them, the same, or ahead and not to be seen.
+/// Position of the held keys relative to the tokens of a rank: before them, the same, or after them and masked.
 fn token_order(rank: usize, round: usize, ranks: usize) -> Ordering {
     holder(rank, round, ranks).cmp(&rank)
 }
