@@ -178,7 +178,8 @@ mod tests {
             let Glyphs { right, wrong, modelled, ascending, descending, mark, .. } = glyphs;
             let Glyphs { front, point, faint_point, arrival, forward, back, partial, .. } = glyphs;
             let lines = [vertical, horizontal, tick_left, tick_below, change, cursor, cursor_foot];
-            let signs = [not_finite, reading, ellipsis, more, right, wrong, modelled, mark, front, point];
+            let signs =
+                [not_finite, reading, ellipsis, more, right, wrong, modelled, mark, front, point];
             let arrows = [ascending, descending, faint_point, arrival, forward, back, partial];
             let single = lines.into_iter().chain(signs).chain(arrows).collect::<Vec<_>>();
             let tables = [glyphs.shades, glyphs.lengths, glyphs.heights];

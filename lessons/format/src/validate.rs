@@ -377,7 +377,8 @@ pub fn overflow(lesson: &Lesson) -> Vec<Diagnostic> {
     if let (Some(at), true) = (lesson.source.text.find(title), width > TITLE_COLUMNS) {
         let message =
             format!("the title has {width} columns, and the list of lessons shows {TITLE_COLUMNS}");
-        let help = "name the subject in a few words; more can be said in the first line of the text";
+        let help =
+            "name the subject in a few words; more can be said in the first line of the text";
         let place = Place::new(at, at + title.len());
         found.push(lesson.source.warning(Code::Overflow, place, message).help(help));
     }

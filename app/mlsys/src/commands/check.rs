@@ -218,7 +218,7 @@ fn check(
 ) -> Result<Exit, Failure> {
     let mut exit = Exit::Passed;
     let spoilers = mlsys_lesson::spoilers(lesson, context.registry, &mlsys_view::panel::texts);
-    let variants = mlsys_lesson::variants(lesson, context.registry);
+    let variants = mlsys_lesson::variants(lesson, context.registry, &mlsys_view::panel::texts);
     let presumptions = mlsys_lesson::presumptions(lesson, context.registry);
     let overflow = mlsys_lesson::overflow(lesson).into_iter();
     for diagnostic in overflow.chain(spoilers).chain(presumptions).chain(variants) {

@@ -15,7 +15,7 @@ use crate::check::CheckOutcome;
 use crate::diagnostic::{Code, Diagnostic, Place};
 use crate::grade::{Answer, Verdict};
 use crate::lint::labs::Labs;
-use crate::lint::spoiler::spoilers;
+use crate::lint::spoiler::{DrawnTexts, spoilers};
 use crate::lint::variants::given;
 use crate::model::{Block, Formula, LabDirective, Lesson, MOST_LAB_DRAWS, Question, Sheet};
 use crate::selftest::self_test_of;
@@ -28,7 +28,11 @@ const LEARNERS: usize = 1000;
 const PAGES: usize = 24;
 
 /// What is wrong with the first learner's numbers that make a worse lesson than the printed ones.
-pub(super) fn drawn_labs(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {
+pub(super) fn drawn_labs(
+    lesson: &Lesson,
+    registry: &Registry,
+    texts: &DrawnTexts<'_>,
+) -> Vec<Diagnostic> {
     if lesson.labs().all(|lab| lab.vary.is_empty()) {
         return Vec::new();
     }
@@ -41,7 +45,8 @@ pub(super) fn drawn_labs(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic
         return vec![many];
     }
     let printed = Labs::run(lesson, registry);
-    let mut check = Check { lesson, registry, printed: &printed, following, taken: Vec::new() };
+    let mut check =
+        Check { lesson, registry, texts, printed: &printed, following, taken: Vec::new() };
     check.taken = vec![(0, None); check.following.len()];
     let groups = check.groups();
     for (at, (label, lessons)) in groups.iter().enumerate() {
@@ -84,6 +89,7 @@ fn too_many(lesson: &Lesson, following: &[&Question]) -> Option<Diagnostic> {
 struct Check<'l> {
     lesson: &'l Lesson,
     registry: &'l Registry,
+    texts: &'l DrawnTexts<'l>,
     printed: &'l Labs<'l>,
     /// Questions that depend on what labs draw.
     following: Vec<&'l Question>,
@@ -142,7 +148,7 @@ impl Check<'_> {
             }
         }
         if found.is_empty() && is_searched {
-            found = spoilers(&plain(first), self.registry);
+            found = spoilers(&plain(first), self.registry, self.texts);
         }
         found
     }

@@ -13,13 +13,15 @@ use crate::diagnostic::{Code, Diagnostic, Place};
 use crate::grade::{Answer, Verdict};
 use crate::lint::drawn_labs::drawn_labs;
 use crate::lint::labs::Labs;
+use crate::lint::spoiler::DrawnTexts;
 use crate::model::{Formula, Lesson, Question, QuestionKind, Variants};
 use crate::selftest::self_test_of;
 
 /// An error for the first draw of each question, and for the first of the lesson's labs, that is no good one.
-pub fn variants(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {
+/// `texts` gives what a panel writes.
+pub fn variants(lesson: &Lesson, registry: &Registry, texts: &DrawnTexts<'_>) -> Vec<Diagnostic> {
     let questions = drawn_questions(lesson, registry);
-    if questions.is_empty() { drawn_labs(lesson, registry) } else { questions }
+    if questions.is_empty() { drawn_labs(lesson, registry, texts) } else { questions }
 }
 
 fn drawn_questions(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {

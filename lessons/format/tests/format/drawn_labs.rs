@@ -7,6 +7,7 @@ use mlsys_lesson::{
     Key, KnownNames, Lesson, LessonEnv, Sheet, parse, read_translation, skeleton, variants,
     withheld,
 };
+use mlsys_view::panel::texts;
 
 use crate::support::{found, lesson, registry, with_body};
 
@@ -53,7 +54,7 @@ fn drawn(lesson: &Lesson, question: &str) -> Vec<f64> {
 }
 
 fn told(text: &str) -> Vec<(usize, usize, String)> {
-    let problems = variants(&lesson(text), &registry()).into_iter();
+    let problems = variants(&lesson(text), &registry(), &texts).into_iter();
     problems.map(|one| (one.line, one.column, one.message)).collect()
 }
 

@@ -5,6 +5,7 @@ use mlsys_lesson::{
     Answer, CaseResult, CourseId, Grade, Key, Lesson, LessonEnv, Parsed, Question, Sheet, Verdict,
     read, self_test, skeleton, variants, withheld,
 };
+use mlsys_view::panel::texts;
 
 use crate::support::{cases, with_body};
 
@@ -226,7 +227,7 @@ fn varied() -> String {
 #[test]
 fn the_draws_of_tests_are_checked() {
     let told = |body: &str| {
-        let found = variants(&lesson(body), &labs());
+        let found = variants(&lesson(body), &labs(), &texts);
         found.into_iter().map(|diagnostic| diagnostic.message).collect::<Vec<_>>().join("\n")
     };
     // Neither the smallest nor the largest number.

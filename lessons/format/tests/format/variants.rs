@@ -113,7 +113,7 @@ fn choices_and_settings_have_the_drawn_numbers() {
         assert_eq!(verdict(&own, "slope", &format!("{} * x", n / at)).0, Verdict::Right);
         assert_eq!(verdict(&own, "slope", &format!("{n} * x")).0, Verdict::Wrong);
     }
-    assert_eq!(variants(&lesson, &registry()), []);
+    assert_eq!(variants(&lesson, &registry(), &texts), []);
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn every_draw_is_a_good_question() {
     let told = |lines: &str| {
         let text = format!("{{question}} q\ntype = \"numeric\"\n{lines}");
         let lesson = lesson(&text);
-        let problems = variants(&lesson, &registry()).into_iter();
+        let problems = variants(&lesson, &registry(), &texts).into_iter();
         let problems = problems.chain(spoilers(&lesson, &registry(), &texts));
         problems.map(|d| (d.line, d.column, d.message)).collect::<Vec<_>>()
     };
@@ -265,8 +265,9 @@ fn every_draw_of_the_course_is_a_good_question() {
     let registry = mlsys_lab::Registry::on_demand(mlsys_analytic::labs());
     let mut told = Vec::new();
     for lesson in course() {
-        let problems =
-            variants(&lesson, &registry).into_iter().chain(spoilers(&lesson, &registry, &texts));
+        let problems = variants(&lesson, &registry, &texts)
+            .into_iter()
+            .chain(spoilers(&lesson, &registry, &texts));
         told.extend(problems.map(|problem| problem.to_string()));
     }
     assert!(told.is_empty(), "{}", told.join("\n"));
