@@ -45,9 +45,9 @@ pub(super) fn drawn_labs(
         return vec![many];
     }
     let printed = Labs::run(lesson, registry);
-    let mut check =
-        Check { lesson, registry, texts, printed: &printed, following, taken: Vec::new() };
-    check.taken = vec![(0, None); check.following.len()];
+    let taken = vec![(0, None); following.len()];
+    let wrong = validate_labs(lesson, registry);
+    let mut check = Check { lesson, registry, texts, printed: &printed, wrong, following, taken };
     let groups = check.groups();
     for (at, (label, lessons)) in groups.iter().enumerate() {
         let found = check.group(lessons, at < PAGES);
@@ -59,7 +59,8 @@ pub(super) fn drawn_labs(
             return found.into_iter().map(with).collect();
         }
     }
-    check.telling(groups.len())
+    let others = groups.keys().filter(|label| **label != lesson.lab_numbers_in_words()).count();
+    check.telling(others)
 }
 
 fn names_a_drawing_lab(formula: &Formula, lesson: &Lesson) -> bool {
@@ -91,6 +92,8 @@ struct Check<'l> {
     registry: &'l Registry,
     texts: &'l DrawnTexts<'l>,
     printed: &'l Labs<'l>,
+    /// What is wrong with the printed lesson.
+    wrong: Vec<Diagnostic>,
     /// Questions that depend on what labs draw.
     following: Vec<&'l Question>,
     /// For each of them, how many other draws take the printed answer, and the first of them.
@@ -138,7 +141,8 @@ impl Check<'_> {
                 let Some(own) = drawn.question(&question.id) else { continue };
                 found.extend(self_test_of(own, drawn, &env, self.registry).into_iter().take(1));
             }
-            if let Some(printed) = given(question, &self.printed.env(self.lesson))
+            if first.lab_numbers_in_words() != self.lesson.lab_numbers_in_words()
+                && let Some(printed) = given(question, &self.printed.env(self.lesson))
                 && let Some(own) = first.question(&question.id)
                 && takes(own, &printed, &env, self.registry)
             {
@@ -155,7 +159,9 @@ impl Check<'_> {
 
     /// What is wrong with the settings that were drawn.
     fn labs(&self, drawn: &Lesson) -> Vec<Diagnostic> {
-        let found = validate_labs(drawn, self.registry);
+        let mut found = validate_labs(drawn, self.registry);
+        // What is wrong without a learner was told before.
+        found.retain(|problem| !self.wrong.contains(problem));
         if !found.is_empty() {
             return found;
         }
@@ -184,7 +190,7 @@ impl Check<'_> {
         for (question, (taken, first)) in self.following.iter().zip(&self.taken) {
             let Some(first) = first.as_ref().filter(|_| 2 * taken > draws) else { continue };
             let message = format!(
-                "the printed answer of `{}` is right for {taken} of {draws} draws of the labs, such as with {first}",
+                "the printed answer of `{}` is right for {taken} of {draws} other draws of the labs, such as with {first}",
                 question.id
             );
             let help = "choose numbers further apart, or narrow the tolerance";
