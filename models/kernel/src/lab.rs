@@ -352,6 +352,7 @@ fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &[String]) {
     run.scalar("global_load_sectors", totals.load.sectors as i64);
     run.scalar("global_store_sectors", totals.store.sectors as i64);
     run.scalar("global_atomics", totals.atomic.elements as i64);
+    run.scalar("shared_atomics", totals.shared_atomics as i64);
     run.scalar("load_efficiency", totals.load.efficiency());
     run.scalar("store_efficiency", totals.store.efficiency());
     run.scalar("sectors_per_load", totals.load.sectors_per_access());
