@@ -156,7 +156,7 @@ pub(super) fn draw(area: Rect, canvas: &mut Canvas, debugger: &KernelDebugger, l
     });
     let mut legend = state_legend(&states);
     if texts.iter().any(|text| text == NO_VALUE) {
-        legend += &format!(", {NO_VALUE} no value yet");
+        legend += &format!(", {NO_VALUE} no value");
     }
     let lines: Vec<_> = [(legend, theme.dim)].into_iter().chain(details).collect();
     write_lines(rest, canvas, &lines, look);
