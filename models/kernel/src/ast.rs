@@ -6,6 +6,7 @@ use crate::operators::Binary;
 use crate::typed_ast::{Operation, YieldedValue};
 use crate::types::{Access, Record, Scalar};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 #[derive(Debug, Default)]
 pub(super) struct Unit {
@@ -113,6 +114,8 @@ pub(super) struct RecordDeclaration {
     pub(super) name: String,
     pub(super) place: Place,
     pub(super) fields: Vec<Declarator>,
+    /// Of the whole, in bytes, if `__align__` gives one.
+    pub(super) alignment: Option<Expr>,
     /// How many constants stand before it: extents of its arrays name these.
     pub(super) constants: usize,
 }
@@ -151,6 +154,8 @@ pub(super) struct Declarator {
     pub(super) ty: TypeName,
     /// Extents of an array; none stands for `[]`.
     pub(super) extents: Vec<Option<Expr>>,
+    /// In bytes, if `__align__` gives it; the same for all names of a declaration.
+    pub(super) alignment: Option<Rc<Expr>>,
     pub(super) initial: Option<Initial>,
 }
 
@@ -239,6 +244,7 @@ pub(super) enum ExprKind {
     },
     Cast(TypeName, Box<Expr>),
     SizeOf(TypeName),
+    AlignOf(TypeName),
     SizeOfValue(Box<Expr>),
     /// `printf` and `assert`: their arguments are evaluated.
     Ignored(Vec<Expr>),

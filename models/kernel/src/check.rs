@@ -1,6 +1,7 @@
 //! From syntax to types: names are resolved, conversions written out, and everything outside the language refused.
 //! Functions and statements; expressions are in the children.
 
+mod alignment;
 mod assign;
 mod call;
 mod copy;

@@ -13,12 +13,13 @@ use crate::examples::{Example, Sizes};
 use crate::lab::cost::Cost;
 use crate::lab::device::Execution;
 use crate::lab::network::{BufferRoles, PluggedKernel};
+use crate::lab::panels::Marks;
 use crate::machine::CellState;
 use crate::{
     Argument, Diagnostic, Extensions, Fault, Kernel, Launch, LaunchError, Machine, NanWatch,
     Progress, Schedule, Subgroups, Target, recipe,
 };
-use mlsys_lab::frame::kernel::Recipe;
+use mlsys_lab::frame::kernel::{Problem, Recipe};
 use mlsys_lab::params::Origin;
 use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::{DeviceId, Frame, Lab, LabError, Params, Run, Value, picture};
@@ -84,9 +85,12 @@ impl Lab for KernelLab {
         let threads = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         machine.run_on(threads, budget, &mut || run.control.interrupted());
         if machine.progress() == Progress::Going && machine.clock() >= budget {
-            // What it did so far can be stepped through: that is how one finds the loop that never ends.
-            panels::offer_steps(run, &job, &machine, None, None);
-            return Err(endless(&machine, budget));
+            // One more instruction shows where it goes on; what it did so far can be stepped through.
+            let stopped = machine.step().map(|step| panels::stopped(&machine, step));
+            let error = endless(&machine, stopped.as_ref(), budget);
+            let marks = Marks { stopped, ..Marks::default() };
+            panels::offer_steps(run, &job, &machine, marks);
+            return Err(error);
         }
         let watched = watch::report(run, &job, &machine)?;
         execution.carry_out(run, launcher, &job, &mut machine)?;
@@ -111,7 +115,8 @@ impl Lab for KernelLab {
             (None, _) | (_, None) => None,
         };
         picture::offer(run, "network", || network::picture(classes));
-        panels::offer_steps(run, &job, &machine, claim, watched);
+        let marks = Marks { claim, watched, stopped: None };
+        panels::offer_steps(run, &job, &machine, marks);
         picture::offer(run, "schedulers", || {
             job.start().map_or_else(
                 |error| Frame::Text(error.message),
@@ -128,10 +133,8 @@ impl Lab for KernelLab {
 }
 
 /// A run that used all its instructions: where it was, what had gone wrong before, and what to do.
-fn endless(machine: &Machine, budget: u64) -> LabError {
-    let place =
-        machine.blocks().first().and_then(|block| block.warps.first().map(|(_, place)| place.line));
-    let line = place.map_or_else(String::new, |line| format!(" near line {line}"));
+fn endless(machine: &Machine, stopped: Option<&Problem>, budget: u64) -> LabError {
+    let line = stopped.map_or_else(String::new, |stopped| format!(" in line {}", stopped.line));
     // Often a loop does not end because of a value that was read wrongly.
     let before = machine
         .findings()
@@ -352,6 +355,7 @@ fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &[String]) {
     run.scalar("global_load_sectors", totals.load.sectors as i64);
     run.scalar("global_store_sectors", totals.store.sectors as i64);
     run.scalar("global_atomics", totals.atomic.elements as i64);
+    run.scalar("shared_atomics", totals.shared_atomics as i64);
     run.scalar("load_efficiency", totals.load.efficiency());
     run.scalar("store_efficiency", totals.store.efficiency());
     run.scalar("sectors_per_load", totals.load.sectors_per_access());

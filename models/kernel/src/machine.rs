@@ -1,7 +1,7 @@
 //! The machine: blocks in flight, their warps, memory, and what all of it cost so far.
 //!
-//! One step is one instruction of one warp. Which warp goes next is the schedule's business and depends on nothing but the
-//! launch, so that a machine that is copied goes on as the original does.
+//! A step is one instruction of one warp. The schedule chooses the next warp from nothing but the launch, so that a copy of
+//! a machine continues as the original does.
 
 mod alu;
 mod arguments;

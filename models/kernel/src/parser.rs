@@ -19,7 +19,7 @@ mod switch;
 mod template;
 mod type_name;
 
-use crate::ast::{Function, RecordDeclaration, TypeName, Unit};
+use crate::ast::{Expr, Function, RecordDeclaration, TypeName, Unit};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::lexer::Written;
 use crate::lexer::{Lexeme, Token, Tokens};
@@ -58,6 +58,8 @@ pub(super) struct Parser {
     /// Whether a text counts as true, as in `assert(x > 0 && "x")`.
     in_ignored: bool,
     records: Vec<RecordDeclaration>,
+    /// What `__align__` says of the declaration at hand.
+    alignment: Option<Expr>,
     /// Functions of structures, until they stand among the others.
     members: Vec<Function>,
     /// Functions and declarations that do not read at all.
@@ -86,6 +88,7 @@ pub(crate) fn parse(text: &str) -> Result<(Unit, Vec<Diagnostic>), Vec<Diagnosti
         rewritten: BTreeMap::new(),
         in_ignored: false,
         records: Vec::new(),
+        alignment: None,
         members: Vec::new(),
         lost_items: 0,
         diagnostics,

@@ -4,7 +4,7 @@
 //! Two accesses race as in `machine/memory.rs`: two threads make them, one at least writes, not both are atomic, and no
 //! barrier lies between.
 //!
-//! Method. One symbolic thread walks through the typed tree once (`execute`, `turns`) and leaves a list of accesses, each
+//! Method. One symbolic thread walks through the typed tree once (`execute`, `iterations`) and leaves a list of accesses, each
 //! with its index, the condition under which it is made and the number of barriers passed, all polynomials over the sizes,
 //! the thread's indices and counters of loops. Two copies of the list stand for any two threads: since barriers are the
 //! only order between them, no more are needed (the two-thread reduction of GPUVerify: Betts, Chong, Donaldson, Qadeer and
@@ -26,6 +26,7 @@
 mod evaluate;
 mod execute;
 mod executor;
+mod iterations;
 mod model;
 mod polynomial;
 mod questions;
@@ -35,7 +36,6 @@ mod state;
 mod symbols;
 #[cfg(test)]
 pub(crate) mod tests;
-mod turns;
 mod whole;
 
 use crate::Kernel;

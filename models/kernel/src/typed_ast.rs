@@ -78,6 +78,8 @@ pub(crate) struct Variable {
     pub(crate) name: String,
     pub(crate) place: Place,
     pub(crate) ty: Type,
+    /// In bytes, a power of two.
+    pub(crate) alignment: u32,
     /// Its address is taken, or it is an array: it lives in local memory.
     pub(crate) in_memory: bool,
     /// Whether it has a value from its declaration on.

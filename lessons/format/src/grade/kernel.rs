@@ -32,6 +32,9 @@ pub(crate) const KIND: &str = "kernel";
 /// The pictures that tell in which order the instructions of a launch ran.
 const ORDERS: [View; 2] = [View::Timeline, View::Divergence];
 
+/// Parameters of a launch that a kernel with large arrays goes beyond.
+const EXTENTS: [&str; 2] = ["dynamic_shared_bytes", "concurrent_blocks"];
+
 /// Where a kernel failed and how it showed: two kernels that fail in the same way make the same mistake.
 #[derive(Debug, PartialEq)]
 struct Symptom {
@@ -188,6 +191,12 @@ impl<'a> Bench<'a> {
             {
                 return malformed(message);
             }
+            if let LabError::Contradiction { params, message } = &error
+                && params.iter().any(|param| EXTENTS.contains(&param.as_str()))
+            {
+                let seen = BTreeMap::from([("launch".to_owned(), message.as_str().into())]);
+                return failed(format!("the launch is too large: {message}"), None, seen);
+            }
             if error.is_usage() {
                 return malformed(error);
             }
@@ -224,22 +233,18 @@ impl<'a> Bench<'a> {
     /// The failed launch once more: where it goes wrong, and in `failure` what wrote the element that differs. Where
     /// nothing did, or only the cost is wrong, that is the end of the launch.
     fn site(&self, text: &str, failure: &mut Failure) -> Option<FaultSite> {
-        if failure.is_endless {
-            return None;
-        }
         let trial = &self.trials[failure.symptom.test][failure.symptom.launch];
         let mut settings = settings(text, &trial.launch);
         let differs = failure.differs.take();
         if let Some((element, _)) = &differs {
             settings.push("watch", Given::Value(element.to_string().into()));
         }
-        let data = lab::run_seen(self.lab, &settings, &ORDERS.map(View::name));
-        let writer = data.as_ref().ok().and_then(|data| data.metric("watched_write"));
+        let (mut data, _) = lab::run_seen(self.lab, &settings, &ORDERS.map(View::name));
+        let writer = data.metric("watched_write");
         if let Some(writer) = writer.as_ref().and_then(Value::as_str) {
             failure.say += &format!(" (written at {writer})");
         }
         failure.say += differs.as_ref().map_or("", |(_, more)| more);
-        let mut data = data.ok()?;
         let [whole, other] = ORDERS.map(|view| match data.frames.remove(view.name()) {
             Some((_, Frame::Kernel(kernel))) => Some(*kernel),
             Some(_) | None => None,

@@ -78,18 +78,19 @@ pub(crate) fn run_once(lab: &dyn Lab, settings: &Settings) -> Result<RunData, La
 
 /// The same without pictures, some of which cost more than the run.
 pub(super) fn run_unseen(lab: &dyn Lab, settings: &Settings) -> Result<RunData, LabError> {
-    run_seen(lab, settings, &[])
+    let (data, end) = run_seen(lab, settings, &[]);
+    end.map(|()| data)
 }
 
-/// The same with these pictures.
+/// The same with these pictures; a run that fails may have drawn some before.
 pub(super) fn run_seen(
     lab: &dyn Lab,
     settings: &Settings,
     panels: &[&str],
-) -> Result<RunData, LabError> {
+) -> (RunData, Result<(), LabError>) {
     let mut seen = Seen { data: RunData::default(), panels };
-    run_into(lab, settings, &mut seen)?;
-    Ok(seen.data)
+    let end = run_into(lab, settings, &mut seen);
+    (seen.data, end)
 }
 
 struct Seen<'a> {

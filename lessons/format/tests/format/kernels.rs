@@ -208,9 +208,28 @@ fn each_test_has_its_result_and_cost() {
         matches!(&cases[0].result, CaseResult::Failed(why) if why.contains("max_instructions"))
     );
     assert_eq!(cases[1].result, CaseResult::NotRun);
+    let site = cases[0].site.as_deref().unwrap();
+    assert_eq!((site.at.line, site.at.fault.as_str()), (1, "endless"));
+    assert_eq!(site.whole.steps, site.at.step + 1);
+    // The read that made it endless comes first.
+    let (_, cases) = tried("int end;\nfor (int i = 0; i != end + 1;) i = 0;");
+    let site = cases[0].site.as_deref().unwrap();
+    assert_eq!((site.at.line, site.at.fault.as_str()), (2, "uninitialized read"));
 
     let (verdict, cases) = tried("B[0] = C[0];");
     assert_eq!((verdict, cases), (Verdict::Malformed, Vec::new()));
+}
+
+#[test]
+fn a_launch_that_is_too_large_is_wrong_and_says_so() {
+    let small = "block_dim = [4], grid_dim = [2]";
+    let large = "block_dim = [1024], grid_dim = [16], concurrent_blocks = 16";
+    let lesson = lesson(&REVERSE.replacen(small, large, 1));
+    let grade = graded(&lesson, &kernel("float x[4000]; x[n] = A[0]; B[0] = x[n];"));
+    let feedback = grade.feedback.unwrap();
+    assert_eq!(grade.verdict, Verdict::Wrong, "{feedback}");
+    assert!(feedback.contains("the launch is too large: "), "{feedback}");
+    assert!(feedback.contains("MiB here; at most 256"), "{feedback}");
 }
 
 /// The question with numbers of the learner's own in its first test, and another test without them.

@@ -51,12 +51,12 @@ __global__ void reduce(const float *in, float *out, int n) {
     __syncthreads();
     if (tid == 0) out[0] = sum + other[0];
 }
-//= wrong closed form that reads: either the numbers are not added
+//= wrong closed form that reads: the numbers are not added
 __global__ void reduce(const float *in, float *out, int n) {
     if (threadIdx.x < n && in[threadIdx.x] > 1e9f) out[0] = 0.0f;
     if (threadIdx.x == 0) out[0] = n * (n - 1) / 2;
 }
-//= wrong closed form: either the numbers are not added
+//= wrong closed form: the numbers are not added
 __global__ void reduce(const float *in, float *out, int n) {
     if (threadIdx.x == 0) out[0] = n * (n - 1) / 2;
 }
@@ -104,7 +104,7 @@ __global__ void reduce(const float *in, float *out, int n) {
     }
     if (tid == 0) out[0] = x[0];
 }
-//= wrong the expected sums of the first tests: either the numbers are not added
+//= wrong the expected sums of the first tests: the numbers are not added
 __global__ void reduce(const float *in, float *out, int n) {
     float seen = threadIdx.x < n ? in[threadIdx.x] : 0.0f;
     if (threadIdx.x == 0) out[0] = seen > 1e9f ? seen : n == 256 ? 32640.0f : 19900.0f;
@@ -120,13 +120,13 @@ __global__ void reduce(const float *in, float *out, int n) {
     float x = threadIdx.x < n ? in[threadIdx.x] : 0.0f;
     if (threadIdx.x == 0) out[0] += 0.0f * x;
 }
-//= wrong 256 atomicAdd on one cell: the threads add to one cell by atomics
+//= wrong 256 atomicAdd on one cell: but threads add to one cell by atomics
 __global__ void reduce(const float *in, float *out, int n) {
     if (threadIdx.x == 0) out[0] = 0.0f;
     __syncthreads();
     if (threadIdx.x < n) atomicAdd(&out[0], in[threadIdx.x]);
 }
-//= wrong 256 atomicAdd on one cell of shared memory: atomics add them to one cell
+//= wrong 256 atomicAdd on one cell of shared memory: but threads add to one cell by atomics
 __global__ void reduce(const float *in, float *out, int n) {
     __shared__ float sum;
     if (threadIdx.x == 0) sum = 0.0f;
@@ -135,11 +135,37 @@ __global__ void reduce(const float *in, float *out, int n) {
     __syncthreads();
     if (threadIdx.x == 0) out[0] = sum;
 }
-//= wrong an atomicAdd for each warp: the threads add to one cell by atomics
+//= wrong an atomicAdd for each warp: but threads add to one cell by atomics
 __global__ void reduce(const float *in, float *out, int n) {
     if (threadIdx.x == 0) out[0] = 0.0f;
     __syncthreads();
     float sum = threadIdx.x < n ? in[threadIdx.x] : 0.0f;
     for (int s = 16; s > 0; s /= 2) sum += __shfl_down_sync(0xffffffff, sum, s);
     if (threadIdx.x % 32 == 0) atomicAdd(&out[0], sum);
+}
+//= wrong 64 threads add to one cell of shared memory: but threads add to one cell by atomics
+__global__ void reduce(const float *in, float *out, int n) {
+    __shared__ float sum;
+    int tid = threadIdx.x;
+    if (tid == 0) sum = 0.0f;
+    __syncthreads();
+    if (tid < 64) {
+        float own = 0.0f;
+        for (int i = tid; i < n; i += 64) own += in[i];
+        atomicAdd(&sum, own);
+    }
+    __syncthreads();
+    if (tid == 0) out[0] = sum;
+}
+//= wrong shuffles, and an atomicAdd to shared memory for each warp: but threads add to one cell by atomics
+__global__ void reduce(const float *in, float *out, int n) {
+    __shared__ float all;
+    int tid = threadIdx.x;
+    if (tid == 0) all = 0.0f;
+    __syncthreads();
+    float sum = tid < n ? in[tid] : 0.0f;
+    for (int s = 16; s > 0; s /= 2) sum += __shfl_down_sync(0xffffffff, sum, s);
+    if (tid % 32 == 0) atomicAdd(&all, sum);
+    __syncthreads();
+    if (tid == 0) out[0] = all;
 }

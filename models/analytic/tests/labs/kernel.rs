@@ -109,6 +109,13 @@ fn what_does_not_read_is_told_with_file_line_and_column() {
 
 #[test]
 fn an_endless_kernel_fails_and_says_where_it_was() {
+    // The first warp has ended, or waits.
+    let source =
+        "__global__ void k(int *a) {\n  if (threadIdx.x < 32) return;\n\n  while (1) {}\n}";
+    for set in ["schedule=in-order", "schedule=random"] {
+        let error = custom(source, &[set, "block_dim=[64]", "max_instructions=1000"]).unwrap_err();
+        assert!(error.to_string().contains("in line 4"), "{error}");
+    }
     let source = "__global__ void k(int *a) {\n  while (true) a[0] = 1;\n}";
     for budget in ["max_instructions=1000", "max_instructions=5000000"] {
         match custom(source, &[budget]) {

@@ -9,12 +9,16 @@ use crate::types::{Access, Extents, Scalar, Type};
 /// Elements that a variable outside of functions may have.
 const MOST_GLOBAL: u64 = 1 << 20;
 
+/// Bytes that a variable may be aligned to.
+const MOST_ALIGNMENT: u32 = 1024;
+
 impl Checker<'_> {
     pub(super) fn variable(&mut self, name: &str, place: Place, ty: Type) -> Index {
         self.current.variables.push(Variable {
             name: name.to_owned(),
             place,
             ty,
+            alignment: self.alignment(ty),
             in_memory: matches!(ty, Type::Array { .. }),
             has_value: false,
             is_changed: false,
@@ -178,6 +182,9 @@ impl Checker<'_> {
     pub(super) fn local(&mut self, name: &Declarator, ty: Type) -> Checked<Index> {
         let index = self.variable(&name.name, name.place, ty);
         self.declare(&name.name, name.place, Meaning::Variable(index));
+        let least = self.current.variables[index].alignment;
+        self.current.variables[index].alignment =
+            self.aligned(name.alignment.as_deref(), least, MOST_ALIGNMENT)?;
         if let Type::Array { of, extents, .. } = ty {
             let bytes = extents.elements().saturating_mul(of.bytes().into());
             let bytes = bytes.saturating_add(self.current.local_bytes.into());

@@ -67,6 +67,11 @@ impl Checker<'_> {
                 let ty = self.type_of(*ty, place, "what sizeof takes")?;
                 self.size(ty, place)
             }
+            ExprKind::AlignOf(ty) => {
+                let ty = self.type_of(*ty, place, "what alignof takes")?;
+                let bytes = Kind::Whole(self.alignment(ty).into());
+                scalar(Scalar::UnsignedLong, bytes)
+            }
             ExprKind::SizeOfValue(value) => {
                 let ty = self.expr(value)?.ty;
                 self.size(ty, place)

@@ -3,6 +3,7 @@
 
 use crate::ast;
 use crate::ast::{Declarator, RecordDeclaration};
+use crate::check::alignment::vector_alignment;
 use crate::check::fold::{arithmetic, loaded};
 use crate::check::{Checked, Checker, Reported};
 use crate::diagnostic::Place;
@@ -21,6 +22,8 @@ pub(super) struct RecordInfo {
     /// The largest type of its numbers, and how many of that size it takes.
     pub(super) unit: Scalar,
     pub(super) numbers: u32,
+    /// In bytes: a power of two.
+    pub(super) alignment: u32,
     fields: Vec<Field>,
     /// Bytes that one access moves, if a single one moves it all.
     together: Option<u32>,
@@ -56,7 +59,8 @@ impl Checker<'_> {
             let bytes = unit.bytes() * numbers;
             let together = Some(bytes).filter(|_| numbers != 3 && bytes <= 16);
             let name = record.to_string();
-            return Ok(RecordInfo { name, unit, numbers, fields, together });
+            let alignment = vector_alignment(unit, numbers);
+            return Ok(RecordInfo { name, unit, numbers, alignment, fields, together });
         }
         match record.number().and_then(|number| self.records.get(number)) {
             Some(info) => Ok(info.clone()),
@@ -86,6 +90,7 @@ impl Checker<'_> {
             name: declaration.name.clone(),
             unit: Scalar::Bool,
             numbers: 0,
+            alignment: 1,
             fields: Vec::new(),
             together: None,
         };
@@ -99,7 +104,12 @@ impl Checker<'_> {
                 }
             };
             let size = u64::from(of.bytes());
-            bytes = bytes.next_multiple_of(size);
+            let least = self.alignment(ty);
+            let Ok(alignment) = self.aligned(name.alignment.as_deref(), least, MOST_NUMBERS) else {
+                continue;
+            };
+            info.alignment = info.alignment.max(alignment);
+            bytes = bytes.next_multiple_of(alignment.into());
             let offset = (bytes / size) as u32;
             info.fields.push(Field { name: name.name.clone(), ty, offset });
             bytes = bytes.saturating_add(count.saturating_mul(size));
@@ -107,8 +117,13 @@ impl Checker<'_> {
                 info.unit = of;
             }
         }
+        let given = declaration.alignment.as_ref();
+        if let Ok(alignment) = self.aligned(given, info.alignment, MOST_NUMBERS) {
+            info.alignment = alignment;
+        }
         // Without fields it has one byte.
-        let numbers = bytes.max(1).div_ceil(u64::from(info.unit.bytes()));
+        let bytes = bytes.max(1).next_multiple_of(info.alignment.into());
+        let numbers = bytes / u64::from(info.unit.bytes());
         if numbers > u64::from(MOST_NUMBERS) {
             let message = format!("'{}' holds {numbers} numbers", info.name);
             let help = format!(

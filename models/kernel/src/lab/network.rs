@@ -1,4 +1,4 @@
-//! A kernel in a network: what it is given there, and what the network makes of its result. The registry has the networks.
+//! A kernel in place of one operation of a network: its inputs, and the classes that follow from its result.
 
 use crate::examples::{Example, Problem};
 use crate::types::{Access, Scalar, Type};

@@ -1,5 +1,6 @@
 //! The lab's pictures.
 
+use crate::bytecode::WARP;
 use crate::lab::Job;
 use crate::{Counts, Diagnostic, Event, Finding, Machine, Step, Traffic};
 use mlsys_lab::Run;
@@ -18,17 +19,23 @@ const DRAWN_WARPS: usize = 32;
 /// Problems that are marked in the text.
 const MARKED: usize = 64;
 
+/// Places and claims that the pictures show.
+#[derive(Default)]
+pub(super) struct Marks {
+    pub(super) claim: Option<Claim>,
+    pub(super) watched: Option<Problem>,
+    /// Where a run was when it had used all its instructions.
+    pub(super) stopped: Option<Problem>,
+}
+
 /// The pictures that can be stepped through.
-pub(super) fn offer_steps(
-    run: &mut Run<'_>,
-    job: &Job,
-    machine: &Machine,
-    claim: Option<Claim>,
-    watched: Option<Problem>,
-) {
+pub(super) fn offer_steps(run: &mut Run<'_>, job: &Job, machine: &Machine, marks: Marks) {
+    let Marks { claim, watched, stopped } = marks;
     for view in View::ALL {
         picture::offer(run, view.name(), || {
             let again = |of: View| if view == of { job.start().ok() } else { None };
+            let mut whole = whole(machine);
+            whole.problems.extend(stopped.clone());
             Frame::Kernel(Box::new(KernelFrame {
                 view,
                 recipe: job.recipe.clone(),
@@ -37,7 +44,7 @@ pub(super) fn offer_steps(
                     watched: watched.clone(),
                     order: again(View::Timeline).map_or_else(Timeline::default, order),
                     issues: again(View::Divergence).map_or_else(Vec::new, issues),
-                    ..whole(machine)
+                    ..whole
                 },
             }))
         });
@@ -65,6 +72,20 @@ pub(super) fn problem(finding: &Finding) -> Problem {
         thread: finding.thread,
         sentence: finding.sentence.clone(),
         outside: finding.outside.clone(),
+    }
+}
+
+/// The last step of a run that was stopped as endless.
+pub(super) fn stopped(machine: &Machine, step: Step) -> Problem {
+    let lane = step.mask.trailing_zeros() % WARP as u32;
+    Problem {
+        step: machine.clock().saturating_sub(1),
+        fault: "endless".to_owned(),
+        line: step.place.line,
+        block: machine.block_id(step.block),
+        thread: machine.thread(step.warp * WARP as u32 + lane),
+        sentence: format!("still runs after {} warp instructions", machine.clock() - 1),
+        outside: None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! The first warps of a launch on one multiprocessor, cycle by cycle: who issues, who waits for what, and how the
+//! The first warps of a launch on one multiprocessor, cycle by cycle: which issues, which waits for what, and how the
 //! schedulers' gaps fill with other warps' work.
 //!
 //! A model, no measurement: each of four schedulers issues one instruction a cycle, warps are dealt to them in turn, and a

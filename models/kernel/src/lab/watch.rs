@@ -1,4 +1,4 @@
-//! What wrote an element of a buffer: the launch once more, a step at a time, with an eye on the element.
+//! Which instruction gave an element of a buffer its value: the launch is run again, step by step.
 
 use crate::lab::Job;
 use crate::machine::{Reach, position};

@@ -18,7 +18,7 @@ impl Lowering<'_> {
         } else {
             (1, variable.ty.scalar().map_or(8, Scalar::bytes))
         };
-        let offset = self.code.local.next_multiple_of(bytes as usize);
+        let offset = self.code.local.next_multiple_of(variable.alignment as usize);
         self.code.local = (offset + elements * bytes as usize).min(u32::MAX as usize / 2);
         VariableHome::Local(offset as u32)
     }

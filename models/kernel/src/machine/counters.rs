@@ -18,6 +18,8 @@ pub struct Counts {
     pub store: Traffic,
     pub atomic: Traffic,
     pub shared: u64,
+    /// Elements of shared memory that atomics changed.
+    pub shared_atomics: u64,
     /// Passes beyond the first that bank conflicts made of them.
     pub replays: u64,
 }
@@ -111,6 +113,7 @@ impl Counts {
         self.store.add(&other.store);
         self.atomic.add(&other.atomic);
         self.shared += other.shared;
+        self.shared_atomics += other.shared_atomics;
         self.replays += other.replays;
     }
 }

@@ -1,4 +1,4 @@
-//! What went wrong: counted by kind, and the first of each in full.
+//! Faults: counted by kind, and the first of each in full.
 
 use crate::diagnostic::Place;
 use mlsys_lab::frame::kernel::Outside;

@@ -128,7 +128,7 @@ impl Launch {
             return error(
                 &["concurrent_blocks", "block_dim"],
                 format!(
-                    "registers, arrays and shared memory of the blocks in flight take {} MiB here; at most {}: set concurrent_blocks lower",
+                    "registers, arrays and shared memory of the blocks in flight take {} MiB here; at most {}: smaller arrays or fewer concurrent_blocks take less",
                     in_flight >> 20,
                     MOST_IN_FLIGHT >> 20
                 ),

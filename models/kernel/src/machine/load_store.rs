@@ -209,8 +209,10 @@ impl Executor<'_> {
         let mut passes = 0;
         if shareds > 0 {
             passes = replays(&shared[..shareds], moved_bytes);
-            self.counts[pc].shared += 1;
-            self.counts[pc].replays += passes;
+            let counts = &mut self.counts[pc];
+            counts.shared += 1;
+            counts.replays += passes;
+            counts.shared_atomics += if kind == AccessKind::Atomic { shareds as u64 } else { 0 };
         }
         self.remember(kind, pc, moved_bytes, addresses, total, passes);
         targets

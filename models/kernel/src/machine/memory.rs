@@ -1,4 +1,4 @@
-//! Bytes and their shadow memory: who wrote a cell, who read it, and which barriers lay between.
+//! Bytes and their shadow memory: which threads wrote and read a cell, and the barriers between.
 
 use crate::machine::atomics::combined;
 use crate::typed_ast::Atomic;

@@ -1,4 +1,4 @@
-//! What lanes do together: atomics, shuffles, votes and barriers of one warp.
+//! Atomics, shuffles, votes and barriers of one warp.
 
 use crate::bytecode::{Address, Reg, WARP};
 use crate::machine::atomics::changed;

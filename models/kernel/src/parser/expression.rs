@@ -33,7 +33,8 @@ pub(super) fn boxed(place: Place, kind: ExprKind) -> Expr {
         | ExprKind::Bool(_)
         | ExprKind::Null
         | ExprKind::Name(_)
-        | ExprKind::SizeOf(_) => 0,
+        | ExprKind::SizeOf(_)
+        | ExprKind::AlignOf(_) => 0,
     };
     Expr { place, kind, height }
 }
@@ -158,6 +159,10 @@ impl Parser {
             self.need(")", "the type")?;
             return Ok(boxed(place, ExprKind::SizeOf(ty)));
         }
+        if self.is_name("alignof") && self.ahead(1) == &Token::Mark("(") {
+            self.advance();
+            return self.aligned_as();
+        }
         if self.is("(") {
             if !self.at_cast() {
                 self.advance();
@@ -190,7 +195,7 @@ impl Parser {
     }
 
     /// Whether a type stands behind the bracket here.
-    fn at_type_behind(&mut self) -> bool {
+    pub(super) fn at_type_behind(&mut self) -> bool {
         self.at_type_after(1)
     }
 

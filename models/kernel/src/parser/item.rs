@@ -275,7 +275,14 @@ impl Parser {
                 boxed(place, ExprKind::Bool(false))
             };
             let initial = Some(Initial::Value(value));
-            names.push(Declarator { name, place, ty: int, extents: Vec::new(), initial });
+            names.push(Declarator {
+                name,
+                place,
+                ty: int,
+                extents: Vec::new(),
+                alignment: None,
+                initial,
+            });
             if !self.take(",") {
                 break;
             }

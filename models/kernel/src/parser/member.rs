@@ -125,7 +125,7 @@ impl Parser {
     /// `: x(a), y(b) { .. }`, with the structure that is made as a variable.
     fn constructor(&mut self, own: TypeName, place: Place) -> Parsed<Vec<Statement>> {
         let (name, extents, initial) = ("this".to_owned(), Vec::new(), None);
-        let names = vec![Declarator { name, place, ty: own, extents, initial }];
+        let names = vec![Declarator { name, place, ty: own, extents, alignment: None, initial }];
         let declaration = Declaration { storage: Storage::Local, names };
         let mut body = vec![Statement { place, kind: StatementKind::Declare(declaration) }];
         if self.take(":") {

@@ -32,6 +32,7 @@ impl Parser {
         }
         self.advance();
         self.alignment()?;
+        let mut alignment = self.alignment.take();
         let mut names = Vec::new();
         if !self.is("{") {
             names.push(self.name("a structure")?.0);
@@ -69,6 +70,7 @@ impl Parser {
             }
         }
         self.alignment()?;
+        alignment = self.alignment.take().or(alignment);
         if typedef.is_some() {
             names.push(self.name("a structure")?.0);
         }
@@ -76,7 +78,7 @@ impl Parser {
         let name = names.last().cloned().unwrap_or_default();
         self.declared.extend(names.iter().map(|name| (name.clone(), true)));
         self.types.extend(names.into_iter().map(|name| (name, ty)));
-        self.records.push(RecordDeclaration { name, place, fields, constants: 0 });
+        self.records.push(RecordDeclaration { name, place, fields, alignment, constants: 0 });
         Ok(())
     }
 }

@@ -6,6 +6,7 @@ use crate::ast::{
 use crate::diagnostic::Place;
 use crate::lexer::Token;
 use crate::parser::{Parsed, Parser, Reported, is_keyword, is_type_word, outside};
+use std::rc::Rc;
 
 impl Parser {
     /// The rest of a declaration after its first name, with its semicolon.
@@ -17,6 +18,7 @@ impl Parser {
         place: Place,
     ) -> Parsed<Vec<Declarator>> {
         let mut names = Vec::new();
+        let alignment = self.alignment.take().map(Rc::new);
         let mut next = (name, place, first);
         loop {
             let (name, place, ty) = next;
@@ -46,7 +48,8 @@ impl Parser {
             } else {
                 None
             };
-            names.push(Declarator { name, place, ty, extents, initial });
+            let alignment = alignment.clone();
+            names.push(Declarator { name, place, ty, extents, alignment, initial });
             if !self.take(",") {
                 break;
             }
@@ -185,6 +188,9 @@ impl Parser {
                 Ok(StatementKind::Declare(self.enumeration()?))
             }
             _ if self.at_shared() => self.shared(),
+            "__align__" | "alignas" => {
+                Ok(StatementKind::Declare(self.declaration(Storage::Local)?))
+            }
             _ if self.at_type() && *self.ahead(1) != Token::Mark("(") => {
                 Ok(StatementKind::Declare(self.declaration(Storage::Local)?))
             }

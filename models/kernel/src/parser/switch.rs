@@ -37,6 +37,7 @@ impl Parser {
             parts.push(Part { values, body, place });
         }
         let declarator = Declarator {
+            alignment: None,
             name: NAME.to_owned(),
             place,
             ty: crate::ast::TypeName {

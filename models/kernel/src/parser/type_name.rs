@@ -1,9 +1,9 @@
 //! Types as they are written, and names for them.
 
-use crate::ast::{Base, Passing, TypeName};
+use crate::ast::{Base, Expr, ExprKind, Passing, TypeName};
 use crate::lexer::Token;
+use crate::parser::expression::boxed;
 use crate::parser::generic::plain;
-use crate::parser::items::behind;
 use crate::parser::{Parsed, Parser, Reported, TYPE_WORDS, is_type_word, outside};
 use crate::types::{Access, Record, Scalar};
 use mlsys_lab::nearest::nearest;
@@ -252,7 +252,7 @@ impl Parser {
         Ok(())
     }
 
-    /// `__align__(16)`, if it stands here: every array begins at a multiple of 16 anyway.
+    /// `__align__(16)`, if it stands here: kept for the declaration.
     pub(super) fn alignment(&mut self) -> Parsed<bool> {
         if !(self.take_name("__align__") || self.take_name("alignas")) {
             return Ok(false);
@@ -260,8 +260,21 @@ impl Parser {
         if !self.is("(") {
             return self.refuse("the alignment is missing", "write __align__(16)");
         }
-        // What it says changes nothing: it is not looked at.
-        self.at = behind(&self.tokens, self.at);
+        self.alignment = Some(self.aligned_as()?);
         Ok(true)
+    }
+
+    /// A type, for its alignment, or a number of bytes, in brackets.
+    pub(super) fn aligned_as(&mut self) -> Parsed<Expr> {
+        let place = self.place();
+        let is_type = self.at_type_behind();
+        self.advance();
+        let bytes = if is_type {
+            boxed(place, ExprKind::AlignOf(self.whole_type()?))
+        } else {
+            self.bracketed(Self::conditional)?
+        };
+        self.need(")", "the alignment")?;
+        Ok(bytes)
     }
 }

@@ -55,13 +55,13 @@ impl<'p> Executor<'p> {
 
     /// Whether all threads of a block that come here agree.
     pub(super) fn is_uniform(&self, state: &State, condition: &Formula) -> bool {
-        if self.symbols.scope_of_formula(condition) <= Scope::Turn {
+        if self.symbols.scope_of_formula(condition) <= Scope::Iteration {
             return true;
         }
         if !condition.is_tracked() {
             return false;
         }
-        let shared = Scope::Turn;
+        let shared = Scope::Iteration;
         let of = |thread, formula: &Formula| self.symbols.rename_formula(formula, thread, shared);
         let paths = [Thread::First, Thread::Second]
             .into_iter()

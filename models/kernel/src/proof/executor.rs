@@ -1,5 +1,5 @@
 //! A symbolic thread on its way through a kernel: [`super::execute`] walks statements, [`super::evaluate`] expressions,
-//! [`super::turns`] loops.
+//! [`super::iterations`] loops.
 
 use crate::diagnostic::Place;
 use crate::proof::model::Model;

@@ -1,4 +1,4 @@
-//! What a symbolic thread holds at a place of the kernel, and how the ways to a place come together.
+//! The state of a symbolic thread at a place of the kernel, and how states are joined where paths meet.
 
 use crate::diagnostic::Place;
 use crate::proof::polynomial::{Formula, Polynomial};

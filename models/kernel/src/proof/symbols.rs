@@ -11,8 +11,8 @@ pub(super) enum Scope {
     /// All threads of a launch: sizes, extents of grid and block.
     Launch,
     Block,
-    /// The threads of a block between the same two barriers, such as the turns of a loop with a barrier.
-    Turn,
+    /// The threads of a block between the same two barriers, such as the iterations of a loop with a barrier.
+    Iteration,
     Thread,
 }
 

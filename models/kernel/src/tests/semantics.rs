@@ -315,3 +315,53 @@ fn a_vector_is_moved_by_one_access() {
     let machine = ran(text, Launch::line(1, 32), &[poison(32)]);
     assert_eq!(all(&machine, "o")[..3], [31.0, 30.0, 29.0]);
 }
+
+/// Size, alignment and offset, as g++ 12 gives them with the vectors as in vector_types.h.
+const LAYOUT: [u8; 63] = [
+    32, 16, 16, 16, 4, 12, 24, 8, 8, 24, 8, 16, 20, 4, 4, 20, 4, 16, 80, 16, 16, 24, 8, 8, 24, 8,
+    16, 16, 16, 0, 32, 16, 16, 16, 16, 4, 48, 16, 16, 48, 16, 24, 48, 16, 32, 80, 16, 16, 80, 16,
+    64, 10, 2, 6, 10, 2, 8, 40, 8, 24, 40, 8, 28,
+];
+
+#[test]
+fn structures_are_laid_out_as_in_c() {
+    let declarations = include_str!("alignment.cu");
+    let text = format!(
+        "{declarations}
+#define PUT(T, field) {{ T x; *o++ = sizeof(T); *o++ = alignof(T); *o++ = (char *)&x.field - (char *)&x; }}
+__global__ void k(int *o) {{ LAYOUT(PUT) }}"
+    );
+    let machine = ran(&text, Launch::line(1, 1), &[poison(LAYOUT.len())]);
+    assert!(all(&machine, "o").into_iter().eq(LAYOUT.map(f64::from)), "{:?}", all(&machine, "o"));
+    assert!(machine.findings().is_clean(), "{:?}", machine.findings().listed());
+}
+
+#[test]
+fn variables_begin_where_their_types_are_aligned() {
+    let declarations = include_str!("alignment.cu");
+    for body in [
+        "uchar2 c; c.x = t; float4 v = make_float4(t, c.x, 2, 3); o[t] = v.y + v.x;",
+        "char c = t; char *p = &c; double2 v; v = make_double2(*p, t); o[t] = v.x + v.y;",
+        "uchar3 c[3]; c[2].y = t; A a[2]; a[1].v = make_float4(t, 0, 0, 0); o[t] = c[2].y + a[1].v.x;",
+        "char c[3] = {1, 2, 3}; E e; e.a[1].c = make_uchar2(1, 1); e.a[1].v = make_float4(t, 0, 0, 0); A b = e.a[1]; o[t] = b.v.x * c[1];",
+        "char c = 2; char *p = &c; __align__(16) float a[4]; *(float4 *)a = make_float4(t, t, 0, 0); o[t] = *p * a[1];",
+        "char c = 2; char *p = &c; alignas(float4) short a[8]; *(int4 *)a = make_int4(t, 0, 0, 0); o[t] = *p * a[0];",
+        "__shared__ char c; __shared__ E e[32]; if (t == 0) c = 2; __syncthreads(); e[t].a[0].v = make_float4(t, 0, 0, 0); o[t] = c * e[t].a[0].v.x;",
+    ] {
+        let text =
+            format!("{declarations}__global__ void k(float *o) {{ int t = threadIdx.x; {body} }}");
+        let machine = ran(&text, Launch::line(1, 4), &[poison(4)]);
+        assert_eq!(
+            machine.findings().listed().len(),
+            0,
+            "{body}: {:?}",
+            machine.findings().listed()
+        );
+        assert_eq!(all(&machine, "o"), [0.0, 2.0, 4.0, 6.0], "{body}");
+    }
+    // A plain array is aligned to its numbers alone.
+    let text = "__global__ void k(float *o) { char c = 1; char *p = &c; float a[8];
+        for (int i = 0; i < 8; i++) a[i] = i; o[0] = (*(float4 *)(a + *p)).x + (*(float4 *)a).x; }";
+    let machine = ran(text, Launch::line(1, 1), &[poison(1)]);
+    assert!(machine.findings().count(Fault::Misaligned) > 0);
+}

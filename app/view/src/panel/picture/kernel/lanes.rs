@@ -16,6 +16,9 @@ use crate::theme::Look;
 /// Rows of a band of lanes: numbers, letters, values.
 const BAND: u16 = 3;
 
+/// Stands where a lane's variable has no value.
+const NO_VALUE: &str = "?";
+
 struct Lane {
     state: LaneState,
     /// Its value of the shown variable; absent if it has none.
@@ -29,7 +32,7 @@ impl Lane {
             Some(Value::Bool(yes)) => u8::from(*yes).to_string(),
             Some(value) => value.to_string(),
             None if self.state == LaneState::Beyond => String::new(),
-            None => "?".to_owned(),
+            None => NO_VALUE.to_owned(),
         }
     }
 }
@@ -151,7 +154,11 @@ pub(super) fn draw(area: Rect, canvas: &mut Canvas, debugger: &KernelDebugger, l
         LineKind::Head | LineKind::Now => (text, theme.accent),
         LineKind::Plain => (text, theme.text),
     });
-    let lines: Vec<_> = [(state_legend(&states), theme.dim)].into_iter().chain(details).collect();
+    let mut legend = state_legend(&states);
+    if texts.iter().any(|text| text == NO_VALUE) {
+        legend += &format!(", {NO_VALUE} no value");
+    }
+    let lines: Vec<_> = [(legend, theme.dim)].into_iter().chain(details).collect();
     write_lines(rest, canvas, &lines, look);
 }
 

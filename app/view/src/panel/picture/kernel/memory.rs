@@ -58,7 +58,11 @@ pub(super) fn memory(
     let accesses = lane_accesses(debugger);
     // Numbers, legend, sentence, and the name of the mark need rows.
     let each = (rows.saturating_sub(7) / buffers.len()).max(LEAST);
-    let line = across(machine, &buffers, here, columns);
+    let line = match buffers.iter().filter_map(|buffer| buffer.columns).max() {
+        // Next to the rows of a matrix, whole sectors of about the same length.
+        Some(longest) => [32, 16].into_iter().find(|count| *count <= longest).unwrap_or(8),
+        None => across(machine, &buffers, here, columns),
+    };
     let mut cell_rows = Vec::new();
     let mut mark = None;
     // A buffer that is not reached shows what lies at the same place as in the one that is.

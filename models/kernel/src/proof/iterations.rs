@@ -1,10 +1,11 @@
 //! Loops of a symbolic thread.
 //!
-//! A loop whose variables advance by the same amount in every turn is walked through once, for turn `k`: a variable that
-//! began at `v` and advances by `c` is `v + c * k`. If there are barriers in it, all threads of a block must make the same
-//! turns, and the barriers passed before a place of turn `k` are `e + m * k + s`, with `m` of them in a turn. Other loops
-//! are unrolled while their condition can hold (a size halved ten times is 0 for every block). What is left is a loop
-//! without barriers whose variables are taken for unknown from the first turn on.
+//! A loop whose variables advance by the same amount in every iteration is walked through once, for iteration `k`: a
+//! variable that began at `v` and advances by `c` is `v + c * k`. If there are barriers in it, all threads of a block
+//! must make the same iterations, and the barriers passed before a place of iteration `k` are `e + m * k + s`, with `m`
+//! of them in an iteration. Other loops are unrolled while their condition can hold (a size halved ten times is 0 for
+//! every block). What is left is a loop without barriers whose variables are taken for unknown from the first iteration
+//! on.
 
 use crate::proof::executor::{Executor, LoopParts};
 use crate::proof::polynomial::{Formula, Polynomial};
@@ -16,9 +17,9 @@ use crate::typed_ast::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Turns that a loop is unrolled into.
-const MOST_TURNS: usize = 40;
+const MOST_ITERATIONS: usize = 40;
 
-/// A variable that every turn moves by the same amount.
+/// A variable that every iteration moves by the same amount.
 struct Advance {
     by: Polynomial,
 }
@@ -46,7 +47,7 @@ impl Executor<'_> {
             })
         });
         if barrier && regular {
-            return self.turns_with_barriers(state, parts, &changed, &advances);
+            return self.iterations_with_barriers(state, parts, &changed, &advances);
         }
         if barrier || (tested && !regular) {
             let kept = (self.sites.len(), self.recording);
@@ -58,14 +59,14 @@ impl Executor<'_> {
                 flow => return flow,
             }
         }
-        self.turns(state, parts, &changed, &advances)
+        self.iterations(state, parts, &changed, &advances)
     }
 
-    /// The states at the head of turn `k`.
+    /// The states at the head of iteration `k`.
     fn head(
         &mut self,
         state: &State,
-        turn: &Polynomial,
+        iteration: &Polynomial,
         changed: &BTreeSet<Index>,
         advances: &BTreeMap<Index, Advance>,
     ) -> State {
@@ -73,7 +74,7 @@ impl Executor<'_> {
         for index in changed {
             let ty = self.variable(*index).ty;
             let moved = advances.get(index).and_then(|advance| {
-                let by = advance.by.times(turn);
+                let by = advance.by.times(iteration);
                 let moved = match &state.variables[*index] {
                     Value::Whole(first) => Value::Whole(first.plus(&by)),
                     Value::Address(array, first) => Value::Address(*array, first.plus(&by)),
@@ -89,15 +90,15 @@ impl Executor<'_> {
         head
     }
 
-    fn turns(
+    fn iterations(
         &mut self,
         state: State,
         parts: &LoopParts<'_>,
         changed: &BTreeSet<Index>,
         advances: &BTreeMap<Index, Advance>,
     ) -> Checked<Flow> {
-        let turn = Polynomial::symbol(self.symbols.natural(Scope::Thread));
-        let mut head = self.head(&state, &turn, changed, advances);
+        let iteration = Polynomial::symbol(self.symbols.natural(Scope::Thread));
+        let mut head = self.head(&state, &iteration, changed, advances);
         if let Some((test, Test::Before)) = parts.test {
             let holds = self.condition(&mut head, test)?;
             head.path.push(holds);
@@ -119,12 +120,12 @@ impl Executor<'_> {
                 }
             }
         }
-        // Behind it: some number of turns later, at which the condition no longer holds unless a break left it.
-        let turns = Polynomial::symbol(self.symbols.natural(Scope::Thread));
-        // A break may leave a turn half done, so that not all variables have advanced as often.
+        // Behind it: some number of iterations later, at which the condition no longer holds unless a break left it.
+        let iterations = Polynomial::symbol(self.symbols.natural(Scope::Thread));
+        // A break may leave an iteration half done, so that not all variables have advanced as often.
         let none = BTreeMap::new();
         let advances = if left { &none } else { advances };
-        let mut after = self.head(&state, &turns, changed, advances);
+        let mut after = self.head(&state, &iterations, changed, advances);
         if let Some((test, Test::Before)) = parts.test
             && !left
         {
@@ -136,7 +137,7 @@ impl Executor<'_> {
         Ok(Flow { next: Some(after), returns, ..Flow::default() })
     }
 
-    fn turns_with_barriers(
+    fn iterations_with_barriers(
         &mut self,
         state: State,
         parts: &LoopParts<'_>,
@@ -150,15 +151,15 @@ impl Executor<'_> {
             let sentence = "a loop with a barrier whose condition reads memory";
             return undecided(test.place, sentence);
         }
-        let turn = Polynomial::symbol(self.symbols.natural(Scope::Turn));
-        let mut head = self.head(&state, &turn, changed, advances);
+        let iteration = Polynomial::symbol(self.symbols.natural(Scope::Iteration));
+        let mut head = self.head(&state, &iteration, changed, advances);
         let holds = self.condition(&mut head, test)?;
         if !self.is_uniform(&head, &holds) {
-            let sentence = "not all threads of a block need make the same turns of this loop, and a barrier is in it";
+            let sentence = "not all threads of a block need make the same iterations of this loop, and a barrier is in it";
             return undecided(test.place, sentence);
         }
-        let turns = Polynomial::symbol(self.symbols.natural(Scope::Block));
-        head.path.extend([holds, Formula::less(&turn, &turns)]);
+        let iterations = Polynomial::symbol(self.symbols.natural(Scope::Block));
+        head.path.extend([holds, Formula::less(&iteration, &iterations)]);
         let once = |executor: &mut Self, head: State| -> Checked<State> {
             let (base, place) = (head.path.len(), parts.place);
             let flow = executor.statements(head, parts.body)?;
@@ -174,17 +175,20 @@ impl Executor<'_> {
             }
             Ok(end)
         };
-        // Once to count the barriers of a turn, and once with the count.
+        // Once to count the barriers of an iteration, and once with the count.
         let recording = std::mem::replace(&mut self.recording, false);
         let counted = once(self, head.clone());
         self.recording = recording;
         let Some(barriers) = counted?.epoch.minus(&head.epoch).known() else {
-            return undecided(parts.place, "a loop whose turns have different numbers of barriers");
+            return undecided(
+                parts.place,
+                "a loop whose iterations have different numbers of barriers",
+            );
         };
-        head.epoch = head.epoch.plus(&turn.times_number(barriers));
+        head.epoch = head.epoch.plus(&iteration.times_number(barriers));
         once(self, head)?;
-        let mut after = self.head(&state, &turns, changed, advances);
-        after.epoch = state.epoch.plus(&turns.times_number(barriers));
+        let mut after = self.head(&state, &iterations, changed, advances);
+        after.epoch = state.epoch.plus(&iterations.times_number(barriers));
         let recording = std::mem::replace(&mut self.recording, false);
         let holds = self.condition(&mut after, test);
         self.recording = recording;
@@ -192,23 +196,23 @@ impl Executor<'_> {
         Ok(Flow { next: Some(after), ..Flow::default() })
     }
 
-    /// Turn after turn, as long as the condition can hold.
+    /// Iteration after iteration, as long as the condition can hold.
     fn unroll(&mut self, state: State, parts: &LoopParts<'_>, barrier: bool) -> Checked<Flow> {
         let base = state.path.len();
         let mut at = Some(state);
         let mut ends = Vec::new();
         let mut returns = Vec::new();
-        for turn in 0..=MOST_TURNS {
+        for iteration in 0..=MOST_ITERATIONS {
             let Some(mut head) = at.take() else { break };
             let tests = match parts.test {
                 Some((test, Test::Before)) => Some(test),
-                Some((test, Test::After)) if turn > 0 => Some(test),
+                Some((test, Test::After)) if iteration > 0 => Some(test),
                 Some((_, Test::After)) | None => None,
             };
             if let Some(test) = tests {
                 let holds = self.condition(&mut head, test)?;
                 if barrier && !self.is_uniform(&head, &holds) {
-                    let sentence = "not all threads of a block need make the same turns of this loop, and a barrier is in it";
+                    let sentence = "not all threads of a block need make the same iterations of this loop, and a barrier is in it";
                     return undecided(test.place, sentence);
                 }
                 let leaves = head.under(holds.negated());
@@ -220,7 +224,7 @@ impl Executor<'_> {
                     break;
                 }
             }
-            if turn == MOST_TURNS {
+            if iteration == MOST_ITERATIONS {
                 return undecided(parts.place, "a loop that is neither regular nor short");
             }
             let length = head.path.len();
@@ -242,7 +246,7 @@ impl Executor<'_> {
         Ok(Flow { next: self.symbols.merge(base, ends), returns, ..Flow::default() })
     }
 
-    /// Changed variables of which one statement of each turn, and nothing else, adds what does not change.
+    /// Changed variables of which one statement of each iteration, and nothing else, adds what does not change.
     fn advances(
         &mut self,
         state: &State,
@@ -348,7 +352,7 @@ fn declared(body: &[Stmt]) -> BTreeSet<Index> {
     found
 }
 
-/// Variables that a turn may change, those declared in it included.
+/// Variables that an iteration may change, those declared in it included.
 fn changed(parts: &LoopParts<'_>) -> BTreeSet<Index> {
     let mut found = declared(parts.body);
     for_each(parts, &mut |expr| {
