@@ -161,7 +161,7 @@ impl<'s> Before<'s> {
 }
 
 /// The texts of a block that are read before what follows it.
-fn texts(block: &Block) -> Vec<&String> {
+pub(super) fn texts(block: &Block) -> Vec<&String> {
     match block {
         Block::Prose(prose) => vec![&prose.markdown],
         Block::Predict(predict) => {

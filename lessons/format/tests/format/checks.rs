@@ -2,7 +2,9 @@
 
 use mlsys_lab::Registry;
 use mlsys_lab::report::{Report, RunData};
-use mlsys_lesson::{DeviceFacts, LessonEnv, parse, presumptions, spoilers, telling_lengths};
+use mlsys_lesson::{
+    DeviceFacts, LessonEnv, italic_products, parse, presumptions, spoilers, telling_lengths,
+};
 use mlsys_view::panel::texts;
 
 use crate::support::{cases, course, everything, json, lesson, registry, with_body};
@@ -212,6 +214,20 @@ fn an_explanation_that_states_what_a_machine_will_show_is_warned_of() {
 }
 
 #[test]
+fn a_product_that_markdown_draws_as_italics_is_warned_of() {
+    let found = |say: &str| -> Vec<(usize, usize)> {
+        let text = with_body(&format!(
+            "Two *words*, 2 * 3 * 4, and `2*3*4`.\n\n```{{question}} q\ntype = \"numeric\"\nprompt = \"?\"\nanswer = 1\n[[wrong]]\nvalue = 2\nsay = \"{say}\"\n```\n"
+        ));
+        let told = italic_products(&parse("t.md", &text).lesson.unwrap());
+        told.iter().map(|one| (one.line, one.column)).collect()
+    };
+    assert_eq!(found("It has 64*64*9 weights."), [(15, 15)]);
+    assert_eq!(found("The rule of y = x*z in *x*, `2*3*4`."), []);
+    assert_eq!(found("**Two** *of* 2 * 3 * 4."), []);
+}
+
+#[test]
 fn a_course_whose_right_options_are_the_longest_is_told() {
     let lesson = |longest: usize| {
         let question = |at: usize| {
@@ -235,6 +251,7 @@ fn the_built_in_course_gives_no_answer_away() {
         .flat_map(|lesson| spoilers(lesson, &registry, &texts))
         .chain(telling_lengths(&lessons))
         .chain(lessons.iter().flat_map(|lesson| presumptions(lesson, &registry)))
+        .chain(lessons.iter().flat_map(italic_products))
         .map(|problem| problem.to_string())
         .collect();
     assert!(found.is_empty(), "{}\n{} in all", found.join("\n\n"), found.len());
