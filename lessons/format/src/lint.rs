@@ -15,4 +15,15 @@ pub use italics::italic_products;
 pub use length::telling_lengths;
 pub use presumption::presumptions;
 pub use spoiler::{DrawnTexts, PanelTexts, spoilers};
-pub use variants::variants;
+
+use mlsys_lab::Registry;
+
+use crate::diagnostic::Diagnostic;
+use crate::model::Lesson;
+
+/// An error for the first draw of each question, and for the first of the lesson's labs, that is no good one. `texts`
+/// gives what a panel writes.
+pub fn variants(lesson: &Lesson, registry: &Registry, texts: &DrawnTexts<'_>) -> Vec<Diagnostic> {
+    let questions = variants::drawn_questions(lesson, registry);
+    if questions.is_empty() { drawn_labs::drawn_labs(lesson, registry, texts) } else { questions }
+}

@@ -1,6 +1,7 @@
 //! What a lesson says, in the order of its file.
 
 mod answer;
+mod drawn;
 mod id;
 mod inclusion;
 mod instance;
@@ -18,14 +19,13 @@ use mlsys_lab::schema::{Class, Label};
 use crate::diagnostic::{Located, Place, Source};
 
 pub use answer::{Formula, Tolerance, Wrong};
+pub use drawn::{DrawnNumber, Varied};
 pub use id::{
     CourseId, CourseIdError, LearnerId, LearnerIdError, LessonId, LessonIdError, is_inside,
     translated,
 };
 pub use inclusion::{Inclusion, ListedInclusion, ListedStart, StartValue};
-pub use kernel::{
-    Audience, Bound, DrawnNumber, Expected, KernelTask, KernelTest, Limit, Side, Varied,
-};
+pub use kernel::{Audience, Bound, Expected, KernelTask, KernelTest, Limit, Side};
 pub use lab::{DeviceName, Disclosure, Goal, Knob, LabDirective, PanelRef, Setting};
 pub use manifest::{ListedModule, Manifest};
 pub(crate) use question::AskedKernel;
@@ -35,9 +35,10 @@ pub use rules::{
 };
 pub use vary::Sheet;
 
+pub(crate) use drawn::drawn_value;
 pub(crate) use instance::Drawn;
 pub(crate) use lab::settings;
-pub(crate) use vary::{MOST_LAB_DRAWS, drawn_value};
+pub(crate) use vary::MOST_LAB_DRAWS;
 
 /// A lesson: front matter, and prose and directives in file order.
 #[derive(Clone, Debug, PartialEq)]

@@ -36,7 +36,7 @@ struct Rounding {
 }
 
 impl Written {
-    /// The same in a unit that is so many times smaller.
+    /// The same in a unit that is smaller by this factor.
     pub(crate) fn times(self, factor: f64) -> Self {
         let scaled = |one: Rounding| Rounding { half: one.half * factor.abs(), ..one };
         Self { value: self.value * factor, rounding: self.rounding.map(scaled) }

@@ -11,20 +11,12 @@ use mlsys_lab::Registry;
 
 use crate::diagnostic::{Code, Diagnostic, Place};
 use crate::grade::{Answer, Verdict};
-use crate::lint::drawn_labs::drawn_labs;
 use crate::lint::labs::Labs;
-use crate::lint::spoiler::DrawnTexts;
 use crate::model::{Formula, Lesson, Question, QuestionKind, Variants};
 use crate::selftest::self_test_of;
 
-/// An error for the first draw of each question, and for the first of the lesson's labs, that is no good one.
-/// `texts` gives what a panel writes.
-pub fn variants(lesson: &Lesson, registry: &Registry, texts: &DrawnTexts<'_>) -> Vec<Diagnostic> {
-    let questions = drawn_questions(lesson, registry);
-    if questions.is_empty() { drawn_labs(lesson, registry, texts) } else { questions }
-}
-
-fn drawn_questions(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {
+/// An error for the first draw of each question that is no good one.
+pub(super) fn drawn_questions(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {
     let varying = || {
         let questions = lesson.questions();
         questions.filter_map(|question| Some((question, question.variants.as_deref()?)))

@@ -5,10 +5,10 @@ use mlsys_lab::nearest::nearest;
 use mlsys_lab::value::{Value, number};
 
 use crate::model::answer::{Formula, Wrong};
-use crate::model::kernel::{KernelTask, KernelTest, Varied};
+use crate::model::drawn::{Varied, drawn_value, is_count};
+use crate::model::kernel::{KernelTask, KernelTest};
 use crate::model::lab::Setting;
 use crate::model::question::{Asked, Question, QuestionKind};
-use crate::model::vary::drawn_value;
 
 /// The drawn numbers by their names.
 pub(crate) struct Drawn<'a> {
@@ -230,17 +230,7 @@ impl QuestionKind {
     }
 }
 
-pub(super) fn is_count(x: f64) -> bool {
-    x.fract() == 0.0 && x.abs() < 2_f64.powi(53)
-}
-
 /// A number as a text shows it: counts in full.
 fn shown(x: f64) -> String {
     if is_count(x) { format!("{}", x as i64) } else { number(x) }
-}
-
-/// A number as an expression has it, in parentheses where it is negative.
-pub(super) fn literal(x: f64) -> String {
-    let text = if is_count(x) { format!("{}", x as i64) } else { format!("{x:?}") };
-    if x < 0.0 { format!("({text})") } else { text }
 }

@@ -5,6 +5,7 @@ use mlsys_lab::value::Value;
 
 use crate::diagnostic::{Located, Place};
 use crate::model::answer::{Formula, Tolerance, Wrong};
+use crate::model::drawn::Varied;
 use crate::model::lab::Setting;
 
 /// A kernel that the learner writes, and what is asked of it.
@@ -66,24 +67,6 @@ pub struct Limit {
     pub assert: Formula,
     /// What to say to a kernel that does not keep it.
     pub say: String,
-}
-
-/// A number that takes each of these values.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Varied {
-    pub name: Located<String>,
-    pub values: Vec<f64>,
-    /// The number that it is, of another directive; none for a draw of its own.
-    pub shared: Option<DrawnNumber>,
-    /// Where the values stand.
-    pub place: Place,
-}
-
-/// A number that a question, or a lab for a parameter, draws by learner.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DrawnNumber {
-    pub directive: String,
-    pub name: String,
 }
 
 /// The least or the greatest value of a metric.

@@ -6,7 +6,7 @@ use mlsys_lab::params::{Given, Settings};
 use mlsys_lab::value::Value;
 
 use crate::diagnostic::{Located, Place};
-use crate::model::kernel::Varied;
+use crate::model::drawn::Varied;
 
 /// An experiment: a kind of lab, its settings, its knobs and its panels.
 #[derive(Clone, Debug, PartialEq)]

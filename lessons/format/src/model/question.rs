@@ -6,7 +6,8 @@ use mlsys_lab::named_enum;
 
 use crate::diagnostic::{Located, Place};
 use crate::model::answer::{Formula, Tolerance, Wrong};
-use crate::model::kernel::{KernelTask, KernelTest, Varied};
+use crate::model::drawn::Varied;
+use crate::model::kernel::{KernelTask, KernelTest};
 use crate::model::lab::Setting;
 
 /// A question that is graded.

@@ -9,9 +9,8 @@ use mlsys_lab::random::SplitMix64;
 use mlsys_lab::value::Value;
 use serde::{Deserialize, Serialize};
 
+use crate::model::drawn::{DrawnNumber, Varied, drawn_value, literal};
 use crate::model::id::{LearnerId, LessonId};
-use crate::model::instance::{is_count, literal};
-use crate::model::kernel::{DrawnNumber, Varied};
 use crate::model::lab::LabDirective;
 use crate::model::question::{Question, Variants};
 use crate::model::{Block, Lesson};
@@ -67,11 +66,6 @@ impl LabDirective {
             settings.for_each(|setting| setting.value = drawn_value(pick(varied, &self.id)));
         }
     }
-}
-
-/// A drawn number as a setting.
-pub(crate) fn drawn_value(x: f64) -> Value {
-    if is_count(x) { Value::Int(x as i64) } else { Value::Float(x) }
 }
 
 impl Lesson {
