@@ -10,7 +10,7 @@ pub fn italic_products(lesson: &Lesson) -> Vec<Diagnostic> {
     let found = lesson.blocks.iter().flat_map(|block| {
         let replies = block.as_question().map_or_else(Vec::new, |question| question.kind.says());
         let texts = texts(block).into_iter().chain(replies);
-        texts.filter_map(|text| Some((block, product(text)?)))
+        texts.filter_map(move |text| Some((block, product(text)?)))
     });
     found.map(|(block, product)| warning(lesson, block, product)).collect()
 }

@@ -5,7 +5,7 @@ use mlsys_lab::nearest::nearest;
 use mlsys_lab::value::{Value, number};
 
 use crate::model::answer::{Formula, Wrong};
-use crate::model::drawn::{Varied, drawn_value, is_count};
+use crate::model::drawn::{Varied, drawn_value, is_count, literal};
 use crate::model::kernel::{KernelTask, KernelTest};
 use crate::model::lab::Setting;
 use crate::model::question::{Asked, Question, QuestionKind};
