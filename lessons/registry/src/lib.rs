@@ -88,6 +88,22 @@ mod tests {
         }
     }
 
+    /// Pictures of texts, without a number that comes from anywhere.
+    const WITHOUT_NUMBERS: [[&str; 2]; 1] = [["kernel", "translation"]];
+
+    #[test]
+    fn every_picture_says_where_its_numbers_come_from() {
+        for lab in built_in().iter() {
+            let schema = lab.schema();
+            for panel in &schema.panels {
+                let (kind, name) = (schema.kind.as_str(), panel.name.as_str());
+                let is_text = WITHOUT_NUMBERS.contains(&[kind, name]);
+                let labels = schema.panel_labels(panel);
+                assert_eq!(labels.is_empty(), is_text, "{kind}, panel {name}: {labels:?}");
+            }
+        }
+    }
+
     #[test]
     fn names_are_distinct_and_defaults_lie_in_their_ranges() {
         for lab in built_in().iter() {

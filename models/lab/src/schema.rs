@@ -215,8 +215,10 @@ pub struct Panel {
     /// Whether the vertical axis (or the bars) are logarithmic.
     #[serde(default)]
     pub scale: Scale,
-    /// Where the numbers of its picture come from, if the metrics do not say it.
-    pub label: Option<Label>,
+    /// Where the numbers of its picture come from, if the metrics do not say it: one word, or several where the picture
+    /// says which number has which.
+    #[serde(default, deserialize_with = "label::one_or_several")]
+    pub label: Vec<Label>,
     /// The other runs it compares with, if any; curves have them in the background.
     pub attempts: Option<Attempts>,
 }
