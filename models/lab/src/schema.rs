@@ -68,6 +68,8 @@ pub struct Headline {
     pub metric: String,
     /// What it is called there, such as "gradient difference".
     pub label: String,
+    /// What its size is called where it is below zero, such as a loss that stands for an accuracy.
+    pub below_zero: Option<String>,
 }
 
 /// When a lab that answers at once needs a device: whenever a parameter is not what it is without one.
