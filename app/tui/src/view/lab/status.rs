@@ -88,7 +88,7 @@ pub fn draw(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buf
         && lab.run.state == RunStatus::Running
         && lab.schema.is_live()
     {
-        add(Part::Pace, "paced (f: full speed)".to_owned());
+        add(Part::Pace, "paced (f: faster)".to_owned());
     }
     if lab.run.explored {
         let what = if lab.own_kernel.is_some() { "kernel" } else { "knobs" };
@@ -131,9 +131,13 @@ fn headline(lab: &LabState, app: &App) -> Option<String> {
     if matches!(value, Value::Array(_) | Value::Table(_)) {
         return None;
     }
+    let (name, value) = match (&headline.below_zero, &value) {
+        (Some(name), Value::Float(x)) if *x < 0.0 => (name, Value::Float(-x)),
+        (Some(_) | None, _) => (&headline.label, value),
+    };
     let value = shown_value(lab, &headline.metric, &value, app);
     let label = metrics::label_of(lab.schema, &headline.metric)?;
-    Some(format!("{} {value} {label}", headline.label))
+    Some(format!("{name} {value} {label}"))
 }
 
 fn shown_value(lab: &LabState, metric: &str, value: &Value, app: &App) -> String {
