@@ -91,7 +91,7 @@ pub fn read(text: &str, lesson: &Lesson, question: &Question) -> Result<Answer, 
         Asked::Choice { .. } => one(text, &options).map(Answer::One),
         Asked::Multiple { .. } | Asked::Order { .. } => letters(text, &options).map(Answer::Many),
         Asked::Match { left, .. } => {
-            let rights = letters(text, &options)?;
+            let rights = letters(&numbered(text), &options)?;
             if rights.len() != left.len() {
                 return Err(AnswerError::Count(left.len()));
             }
@@ -129,6 +129,32 @@ pub fn spelled<'t>(answer: &'t Answer, label: impl Fn(&'t str) -> &'t str) -> St
         }
     };
     parts.join(between)
+}
+
+/// An answer to a question in words, pairs in the order in which the question has them.
+pub fn given(question: &Question, answer: &Answer) -> String {
+    let label = |text| question.label(text);
+    let (Asked::Match { left, .. }, Answer::Pairs(pairs)) = (question.kind.asked(), answer) else {
+        return spelled(answer, label);
+    };
+    let pairs = left.into_iter().enumerate().filter_map(|(place, left)| {
+        let (left, right) = pairs.get_key_value(AsRef::<str>::as_ref(&left))?;
+        Some(format!("{}. {}: {}", place + 1, label(left), label(right)))
+    });
+    pairs.collect::<Vec<_>>().join("; ")
+}
+
+/// Letters behind numbers, such as `2b 1a`, in the order of the numbers and without them; any other text as it is.
+fn numbered(text: &str) -> String {
+    let marks = text.chars().filter(char::is_ascii_alphanumeric).collect::<Vec<_>>();
+    let (pairs, rest) = marks.as_chunks::<2>();
+    let is_pair = |pair: &[char; 2]| pair[0].is_ascii_digit() && pair[1].is_ascii_alphabetic();
+    if !rest.is_empty() || !pairs.iter().all(is_pair) {
+        return text.to_owned();
+    }
+    let mut pairs = pairs.to_vec();
+    pairs.sort_unstable();
+    pairs.iter().map(|pair| pair[1]).collect()
 }
 
 fn one(text: &str, options: &Choices) -> Result<String, AnswerError> {
@@ -184,5 +210,14 @@ mod tests {
         assert_eq!(names("d"), Err("'d' is not one of the letters a to c".to_owned()));
         assert_eq!(names(" "), Err("type one of the letters a to c".to_owned()));
         assert_eq!(one("ab", &options), Err(AnswerError::Several));
+    }
+
+    #[test]
+    fn numbers_before_letters_give_their_order() {
+        for (typed, letters) in
+            [("1c 2b 3a", "cba"), ("2: b, 1: a", "ab"), ("c b a", "c b a"), ("1 2 3", "1 2 3")]
+        {
+            assert_eq!(numbered(typed), letters);
+        }
     }
 }

@@ -90,7 +90,11 @@ impl Document {
         let scroll = if let Some((line, _)) = self.cursor {
             // A field that is being typed in is always seen, whatever stands above it.
             let top = line.saturating_sub(1).max(start.min(line));
-            scroll.max((line + 2).saturating_sub(height)).min(top)
+            let least = (line + 2).saturating_sub(height);
+            // With as much of its task as there is room for.
+            let top = if start < scroll { start.max(least) } else { top };
+            // What is said below the field is seen as well.
+            scroll.max(least).max(end.saturating_sub(height).min(top)).min(top.max(least))
         } else if start < scroll || end - start >= height {
             start
         } else if end > scroll + height {
@@ -217,7 +221,12 @@ impl<'a> Card<'a> {
     pub(super) fn field(&mut self, how: &str) {
         let theme = &self.look.theme;
         let is_own = |entry: &&TextField| entry.purpose == FieldPurpose::Block(self.block);
-        let Some(entry) = self.page.entry.as_ref().filter(is_own) else { return };
+        let Some(entry) = self.page.entry.as_ref().filter(is_own) else {
+            if let Some(typed) = self.page.typed.get(&self.block) {
+                self.line(format!("not given yet: {typed}"), theme.warn);
+            }
+            return;
+        };
         let room = self.width.saturating_sub(6).max(1);
         let (shown, column) = window(entry, room);
         self.cursor = Some((self.lines.len(), 4 + column));

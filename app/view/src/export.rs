@@ -78,12 +78,12 @@ impl Page {
         let color = |style: ratatui::style::Style| {
             style.fg.map_or_else(String::new, |color| hex(crate::theme::to_rgb(color)))
         };
-        let label = scene.schema.panel_label(scene.panel);
-        let label = label.map_or_else(String::new, |label| format!(", {label}"));
+        let labels = scene.labels().into_iter().map(|label| format!(", {label}"));
+        let labels: String = labels.collect();
         let mut page = Self {
             body: String::new(),
             y: MARGIN + 16.0,
-            title: format!("{}: {}{label}", scene.schema.title, scene.panel.name),
+            title: format!("{}: {}{labels}", scene.schema.title, scene.panel.name),
             about: scene.panel.shows.clone(),
             paper: hex(theme.defaults().1),
             ink: color(theme.text),

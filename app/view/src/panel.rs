@@ -134,6 +134,15 @@ impl<'a> Scene<'a> {
         metrics::unit(self.schema, metric)
     }
 
+    /// Where the panel's numbers come from: the words of its title.
+    pub fn labels(&self) -> Vec<Label> {
+        let frame = self.data.frames.get(self.panel.name.as_str());
+        match frame.and_then(|(_, frame)| frame.label()) {
+            Some(label) => vec![label],
+            None => self.schema.panel_labels(self.panel),
+        }
+    }
+
     /// The word behind a metric's value, unless the panel's title has it.
     fn own_label(&self, metric: &str) -> Option<Label> {
         metrics::own_label(self.schema, self.panel, metric)
@@ -247,8 +256,8 @@ fn title(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Look) -> Rec
     if scene.origin == Origin::Recorded {
         end = pen.text(end, area.y, " recorded", theme.warn);
     }
-    if let Some(label) = scene.schema.panel_label(scene.panel) {
-        let word = format!(" {label}");
+    for (place, label) in scene.labels().into_iter().enumerate() {
+        let word = if place == 0 { format!(" {label}") } else { format!(", {label}") };
         if end.saturating_add(pen::width(&word)) <= area.right() {
             end = pen.text(end, area.y, &word, badge(label, theme));
         }

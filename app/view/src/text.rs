@@ -134,11 +134,13 @@ pub(super) fn joints(word: &str) -> Vec<&str> {
         let (before, after) = (&word[..at], &word[at + c.len_utf8()..]);
         let in_number = after.starts_with(|c: char| c.is_ascii_digit())
             && before.ends_with(|c: char| c.is_ascii_digit() || c == 'e');
+        // `tile[threadIdx.y]` is one part.
+        let in_index = before.rfind('[') > before.rfind(']');
         let is_joint = match c {
-            '_' | '/' | '*' | ',' => true,
+            '_' | '/' | '*' | ',' | ']' => true,
             // One that opens a word stays with it.
             '(' => at > 0,
-            '.' | '+' | '-' => !in_number,
+            '.' | '+' | '-' => !in_number && !in_index,
             _ => false,
         };
         if is_joint && !after.is_empty() {

@@ -88,6 +88,22 @@ mod tests {
         }
     }
 
+    /// Pictures of texts, without a number that comes from anywhere.
+    const WITHOUT_NUMBERS: [[&str; 2]; 1] = [["kernel", "translation"]];
+
+    #[test]
+    fn every_picture_says_where_its_numbers_come_from() {
+        let mut wrong = Vec::new();
+        for schema in built_in().iter().map(|lab| lab.schema()) {
+            let named = schema.panels.iter().map(|panel| (panel.name.as_str(), panel));
+            let is_text = |name| WITHOUT_NUMBERS.contains(&[schema.kind.as_str(), name]);
+            let found = named
+                .filter(|(name, panel)| schema.panel_labels(panel).is_empty() != is_text(name));
+            wrong.extend(found.map(|(name, _)| format!("{} {name}", schema.kind)));
+        }
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
+
     #[test]
     fn names_are_distinct_and_defaults_lie_in_their_ranges() {
         for lab in built_in().iter() {

@@ -12,6 +12,7 @@ pub mod table;
 
 use serde::{Deserialize, Serialize};
 
+use crate::schema::Label;
 use crate::value::gaps_as_nan;
 
 pub use bars::{Bar, Bars, Limit, Milestone, Span, Stack, Stacks, Timeline, Total};
@@ -87,6 +88,11 @@ impl Frame {
     /// The timeline, if the picture is one.
     pub fn timeline(&self) -> Option<&Timeline> {
         if let Self::Timeline(timeline) = self { Some(timeline) } else { None }
+    }
+
+    /// Where its numbers come from, if the picture itself says it.
+    pub fn label(&self) -> Option<Label> {
+        self.timeline()?.label
     }
 
     /// The kernel, if the picture is one that can be stepped through.

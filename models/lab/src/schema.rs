@@ -68,6 +68,8 @@ pub struct Headline {
     pub metric: String,
     /// What it is called there, such as "gradient difference".
     pub label: String,
+    /// What its size is called where it is below zero, such as a loss that stands for an accuracy.
+    pub below_zero: Option<String>,
 }
 
 /// When a lab that answers at once needs a device: whenever a parameter is not what it is without one.
@@ -215,8 +217,10 @@ pub struct Panel {
     /// Whether the vertical axis (or the bars) are logarithmic.
     #[serde(default)]
     pub scale: Scale,
-    /// Where the numbers of its picture come from, if the metrics do not say it.
-    pub label: Option<Label>,
+    /// Where the numbers of its picture come from, if the metrics do not say it: one word, or several where the picture
+    /// says which number has which.
+    #[serde(default, deserialize_with = "label::one_or_several")]
+    pub label: Vec<Label>,
     /// The other runs it compares with, if any; curves have them in the background.
     pub attempts: Option<Attempts>,
 }

@@ -39,7 +39,8 @@ pub fn run(asked: &cli::Runs, context: &mut Context<'_>) -> Result<Exit, Failure
             compare::run(&compared, *listing, console)
         }
         cli::Runs::Export(options) => {
-            export::run(&past(&runs, &options.run, console)?, options, console)
+            let past = past(&runs, &options.run, console)?;
+            export::run(&past, options, context.registry, console)
         }
         cli::Runs::Remove { runs: names } => remove(&runs, names, console),
         cli::Runs::Prune(options) => prune::run(&runs, options, console),

@@ -57,7 +57,7 @@ fn runs_are_exported() {
         csv.success().lines().map(|line| line.split(',').collect()).collect();
     assert_eq!(rows.len(), 21);
     assert!(rows.iter().all(|row| row.len() == rows[0].len()));
-    let loss = rows[0].iter().position(|name| *name == "loss").unwrap();
+    let loss = rows[0].iter().position(|name| *name == "loss (nats) measured").unwrap();
     let json = folder.run("runs export last-1 --format jsonl");
     for (row, line) in rows[1..].iter().zip(json.success().lines()) {
         assert!(line.starts_with(&format!("{{\"step\":{},", row[0])), "{line}");

@@ -38,9 +38,10 @@ impl Card<'_> {
         let about = match labs.first() {
             Some(_) if locked && is_open && predict.turn.is_none() => {
                 let sign = self.look.glyphs.locked;
-                format!("{sign} it stands; revealed by {}", labs.join(" and "))
+                format!("{sign} kept; revealed by {}", labs.join(" and "))
             }
-            _ if locked => format!("{} it stands", self.look.glyphs.locked),
+            _ if locked && is_open => format!("{} kept", self.look.glyphs.locked),
+            _ if locked => format!("{} revealed", self.look.glyphs.right),
             Some(lab) if made.is_some() && self.page.unmade_prediction(lab).is_some() => {
                 "space goes to the next guess".to_owned()
             }
@@ -117,15 +118,17 @@ impl Card<'_> {
             };
             if is_kernel {
                 self.line(format!("{sign} {word}"), style);
-                self.cases(question);
             } else {
-                let given = answer::spelled(&answered.given, |text| question.label(text));
+                let given = answer::given(question, &answered.given);
                 self.line(format!("{sign} {word}: {given}"), style);
             }
             let trial = self.page.trials.get(&question.id);
             let is_told = trial.is_some_and(|trial| trial.repeats(&answered.feedback));
             if !answered.feedback.is_empty() && !is_told {
                 self.prose(&answered.feedback);
+            }
+            if is_kernel {
+                self.cases(question);
             }
             if let (true, Some(explain)) = (answered.right, &question.explain) {
                 self.prose(explain);
@@ -149,12 +152,8 @@ impl Card<'_> {
         let (theme, glyphs) = (&self.look.theme, &self.look.glyphs);
         for case in cases {
             let (sign, style, how) = match &case.result {
-                CaseResult::Passed(costs) if costs.is_empty() => {
-                    (glyphs.right, theme.good, String::new())
-                }
-                CaseResult::Passed(costs) => {
-                    (glyphs.right, theme.good, format!(" ({})", costs.join("; ")))
-                }
+                // The editor has what it cost.
+                CaseResult::Passed(_) => (glyphs.right, theme.good, String::new()),
                 CaseResult::Failed(how) => (glyphs.wrong, theme.bad, format!(": {how}")),
                 CaseResult::NotRun => (glyphs.open, theme.dim, ": not run".to_owned()),
             };

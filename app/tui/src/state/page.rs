@@ -34,9 +34,13 @@ pub struct Page {
     pub arrived: bool,
     /// Whether the end was shown, what is left told, and nothing marked since.
     pub ended: bool,
+    /// Whether the end was shown with something open: from then on open tasks alone are gone to.
+    pub revisits: bool,
     pub scroll: usize,
     pub seen: Seen,
     pub entry: Option<TextField>,
+    /// What was typed into the fields of blocks and not given.
+    pub typed: BTreeMap<usize, String>,
     pub editor: Option<Box<Editor>>,
     /// The failed launch that stands in the place of the lab.
     pub fault: Option<Box<FaultVisit>>,
@@ -142,9 +146,11 @@ impl Page {
             marked: None,
             arrived: false,
             ended: false,
+            revisits: false,
             scroll: 0,
             seen: Seen::default(),
             entry: None,
+            typed: BTreeMap::new(),
             editor: None,
             fault: None,
             trials: BTreeMap::new(),
@@ -162,6 +168,25 @@ impl Page {
         };
         page.marked = page.activities().first().copied();
         page
+    }
+
+    /// Closes the field; what was typed for a task stays for the next time.
+    pub fn close_entry(&mut self) {
+        let Some(entry) = self.entry.take() else { return };
+        let FieldPurpose::Block(block) = entry.purpose else { return };
+        let given = match self.lesson.blocks.get(block) {
+            Some(Block::Predict(predict)) => self.predictions.get(&predict.id).map(|m| &m.given),
+            Some(Block::Question(question)) => self.answers.get(&question.id).map(|a| &a.given),
+            Some(Block::Lab(_) | Block::Prose(_) | Block::Check(_) | Block::Notes(_)) | None => {
+                None
+            }
+        };
+        let text = entry.text().trim();
+        if text.is_empty() || given.and_then(Answer::one) == Some(text) {
+            self.typed.remove(&block);
+        } else {
+            self.typed.insert(block, text.to_owned());
+        }
     }
 
     /// The field in which the marked knob's value is typed.
@@ -199,16 +224,6 @@ impl Page {
         let attempt = self.marked_block()?.as_predict()?;
         let is_guessed = self.predictions.get(&attempt.id).is_some_and(|made| !made.locked);
         attempt.turned_text().filter(|_| is_guessed)
-    }
-
-    /// The first prediction not made and question not answered rightly, as an index into the blocks.
-    pub fn first_open(&self) -> Option<usize> {
-        let is_open = |block: &Block| match block {
-            Block::Predict(predict) => !self.is_made(predict),
-            Block::Question(question) => !self.is_done(question),
-            Block::Prose(_) | Block::Lab(_) | Block::Check(_) | Block::Notes(_) => false,
-        };
-        self.lesson.blocks.iter().position(is_open)
     }
 
     /// Whether a prediction is made, and in a try its knob turned.
@@ -253,7 +268,11 @@ impl Page {
 
     /// Whether something is still to be done at the marked block.
     pub fn is_marked_open(&self) -> bool {
-        match self.marked_block() {
+        self.marked.is_some_and(|block| self.is_open(block))
+    }
+
+    pub fn is_open(&self, block: usize) -> bool {
+        match self.lesson.blocks.get(block) {
             Some(Block::Predict(predict)) => !self.is_made(predict),
             Some(Block::Question(question)) => !self.answers.contains_key(&question.id),
             Some(Block::Lab(lab)) => {

@@ -25,6 +25,7 @@ use crate::document;
 use crate::message::{Effect, Message};
 use crate::picture::run_here;
 use crate::state::{Knob, LabState, RunStatus, Side};
+use crate::view::lab::head_names;
 use crate::view::text_size;
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
@@ -234,6 +235,28 @@ fn lessons_open_at_their_first_line() {
         }
         bench.send(Message::Resize { width: size.0, height: size.1 });
         assert_eq!(bench.page().scroll, 0, "{} at {size:?}", lesson.front.id);
+    }
+}
+
+#[test]
+fn the_row_of_labs_counts_those_without_room() {
+    for lesson in course().lessons() {
+        let mut bench = Bench::new(SIZES[0]);
+        bench.app.open(Arc::new(lesson.clone()));
+        let labs = bench.page().labs.len();
+        for (current, width) in (0..labs).flat_map(|lab| [40, 66, 120].map(|width| (lab, width))) {
+            bench.app.page.as_mut().unwrap().current = current;
+            let names = head_names(&bench.app, bench.page(), width);
+            let row: String = names.iter().map(|(_, name)| name.as_str()).collect();
+            let about = format!("{} at {width}: {row}", lesson.front.id);
+            assert!(row.contains(&bench.page().labs[current].id), "{about}");
+            assert!(row.chars().count() <= usize::from(width), "{about}");
+            let counts = names.iter().map(|(_, name)| match name.strip_prefix(" +") {
+                Some(count) => count.parse().unwrap(),
+                None => 1,
+            });
+            assert_eq!(counts.sum::<usize>(), labs, "{about}");
+        }
     }
 }
 

@@ -6,10 +6,12 @@ use mlsys_lesson::Event;
 
 use super::{Bench, asked, read};
 use crate::command::{Command, TABLE};
+use crate::document;
 use crate::key::Key;
 use crate::message::Effect;
 use crate::palette::{Item, Palette, Target};
 use crate::state::Overlay;
+use crate::view::text_size;
 
 const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (120, 40)];
 
@@ -93,6 +95,41 @@ fn answers_get_feedback_and_hints() {
         ("nnnn\ntwelve\n", "> twelve | write a number | does no: Save"),
         ("\u{1b}", "no: > twelve"),
     ]);
+}
+
+#[test]
+fn what_was_typed_survives_leaving_the_field_and_the_lesson() {
+    Bench::in_lesson((120, 60)).follow(&[
+        ("nnnn\n12\u{1b}", "not given yet: 12 | no: > 12"),
+        ("\u{1b}", "no: not given yet"),
+        ("\n", "not given yet: 12"),
+        ("\n18\n", "right: 1218 | no: not given yet"),
+        // An answer that was only looked at is no draft.
+        ("\n\u{1b}", "no: not given yet"),
+    ]);
+}
+
+#[test]
+fn the_next_picture_comes_into_sight() {
+    Bench::in_lesson((80, 24)).follow(&[
+        ("", "at: text"),
+        ("v", "at: lab | loss-curve"),
+        ("v", "at: lab | gradient"),
+    ]);
+}
+
+#[test]
+fn enter_takes_the_task_on_the_screen() {
+    let mut bench = Bench::in_lesson((80, 14));
+    // The first task is answered, then scrolled away.
+    bench.keys("n\n0.9\nG");
+    let marked = bench.page().marked;
+    bench.keys("\n");
+    assert_ne!(bench.page().marked, marked);
+    let (width, height) = text_size((80, 14));
+    let document = document::build(bench.page(), width, &bench.app.screen.look);
+    let (start, _) = document.blocks[bench.page().marked.unwrap()];
+    assert!((bench.page().scroll..bench.page().scroll + height).contains(&start));
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn predictions_lock_when_the_run_starts() {
         ("\n0.6\n", "your guess: 0.6"),
         (" ", "does: lab: \"run\" | does: PredictionLocked"),
         ("«trained»", "You said 0.6; measured 1 | Adam finds it."),
-        ("\n", "this prediction stands"),
+        ("\n", "this prediction is closed"),
     ]);
     // A run without a prediction takes a second space.
     Bench::in_lesson((120, 60)).follow(&[(" ", "does no: Start"), (" ", "does: Start")]);

@@ -18,7 +18,7 @@ pub enum Refusal {
     OneLab,
     #[error("bars cannot be coloured by label: this screen has no colour")]
     NoColor,
-    #[error("this prediction stands: its run has started")]
+    #[error("this prediction is closed: its run has started")]
     Locked,
     #[error("'{0}' is still running: [ and ] go to it, x ends it")]
     Running(String),

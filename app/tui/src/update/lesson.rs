@@ -12,6 +12,7 @@ use crate::key::Key;
 use crate::list::{FieldEvent, FieldPurpose, TextField};
 use crate::message::Effect;
 use crate::state::{App, DraftFollowing, KnobError, Page, Side, Telling};
+use crate::view::sides;
 use crate::{document, view};
 
 impl App {
@@ -30,9 +31,16 @@ impl App {
         self.start_instant();
     }
 
+    /// Where the text has the whole screen the lab comes first, with the picture that it has.
     pub(super) fn next_panel(&mut self) {
-        if let Some(lab) = self.lab_mut() {
-            lab.pictures.advance(1);
+        let takes_turns = sides(self.screen.size).tabs.is_some();
+        match self.page.as_mut() {
+            Some(page) if takes_turns && page.side == Side::Text => page.turn_to(Side::Lab),
+            Some(_) | None => {
+                if let Some(lab) = self.lab_mut() {
+                    lab.pictures.advance(1);
+                }
+            }
         }
         self.want_pictures();
     }
@@ -73,8 +81,29 @@ impl App {
         }
     }
 
+    /// Marks the first open task on the screen where the marked one is not on it.
+    fn mark_in_view(&mut self) {
+        let (width, height) = view::text_size(self.screen.size);
+        let Some(page) = self.page.as_mut() else { return };
+        let document = document::build(page, width, &self.screen.look);
+        let seen = page.scroll..page.scroll + height;
+        let place = |block: usize| document.blocks.get(block).copied();
+        let is_marked_seen = page.marked.and_then(place);
+        let is_marked_seen =
+            is_marked_seen.is_some_and(|(start, end)| start < seen.end && end > seen.start);
+        if page.side != Side::Text || is_marked_seen {
+            return;
+        }
+        let begins_here = |block: &usize| place(*block).is_some_and(|(at, _)| seen.contains(&at));
+        let mut tasks = page.activities().into_iter().filter(begins_here);
+        if let Some(task) = tasks.find(|block| page.is_open(*block)) {
+            page.mark_at(task);
+        }
+    }
+
     /// Opens a field for the marked prediction or question, or goes to the marked lab.
     pub(super) fn enter_activity(&mut self) {
+        self.mark_in_view();
         let Some(page) = self.page.as_mut() else { return };
         let Some(block) = page.marked else { return };
         page.arrived = true;
@@ -101,7 +130,12 @@ impl App {
         };
         // Letters are typed anew: in another session they may stand for other options.
         let text = given.filter(|_| !lettered).and_then(Answer::one).unwrap_or_default();
-        page.entry = Some(TextField::to_replace(FieldPurpose::Block(block), text));
+        let purpose = FieldPurpose::Block(block);
+        let entry = match page.typed.get(&block) {
+            Some(typed) => TextField::new(purpose, typed),
+            None => TextField::to_replace(purpose, text),
+        };
+        page.entry = Some(entry);
         self.keep_marked_in_view();
     }
 
@@ -148,10 +182,7 @@ impl App {
         let Some(entry) = page.entry.as_mut() else { return };
         match entry.key(key) {
             FieldEvent::Typed | FieldEvent::Unused => return,
-            FieldEvent::Dropped => {
-                page.entry = None;
-                return;
-            }
+            FieldEvent::Dropped => return page.close_entry(),
             FieldEvent::Done => {}
         }
         let text = entry.text().trim().to_owned();
@@ -172,6 +203,7 @@ impl App {
         let Some(page) = self.page.as_mut() else { return Ok(()) };
         let event = page.submit(block, text, self.registry)?;
         page.entry = None;
+        page.typed.remove(&block);
         let (block, lab) = (page.lesson.blocks.get(block), page.current);
         let is_try = block.and_then(Block::as_predict).is_some_and(|one| one.turn.is_some());
         self.save(event);

@@ -93,6 +93,7 @@ impl App {
         match (open, next) {
             (Some(block), _) => {
                 page.ended = false;
+                page.revisits = true;
                 page.mark_at(block);
                 self.keep_marked_in_view();
             }

@@ -209,17 +209,18 @@ impl Strip<'_> {
                 TestsState::Going => self.say(glyphs.running, "the tests run", theme.good),
                 TestsState::Refused(reason) => self.say(glyphs.wrong, reason, theme.bad),
                 TestsState::Done(cases) => {
-                    for case in cases {
-                        if let CaseResult::Failed(how) = &case.result {
-                            let said = format!("{}: {how}", case.name);
-                            self.say(glyphs.wrong, &said, theme.bad);
-                        }
-                    }
+                    // What the lesson says of a known mistake comes before the tests that show it.
                     let answered = page.answers.get(&editor.draft.name);
                     if let Some(answered) =
                         answered.filter(|a| !a.feedback.is_empty() && !trial.repeats(&a.feedback))
                     {
                         self.say(glyphs.arrow, &answered.feedback, theme.text);
+                    }
+                    for case in cases {
+                        if let CaseResult::Failed(how) = &case.result {
+                            let said = format!("{}: {how}", case.name);
+                            self.say(glyphs.wrong, &said, theme.bad);
+                        }
                     }
                     for case in cases {
                         match &case.result {

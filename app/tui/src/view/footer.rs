@@ -30,7 +30,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     }
     let typing = app.page.as_ref().is_some_and(|page| page.entry.is_some());
     let (left, right) = if typing && app.overlay.is_none() {
-        let keys = [("enter", "keep"), ("esc", "drop")];
+        let keys = [("enter", "give"), ("esc", "close")];
         let hints = keys.map(|(key, label)| hint(app, key, label));
         (hints.into_iter().flatten().collect(), Line::default())
     } else {

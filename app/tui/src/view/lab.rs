@@ -93,11 +93,12 @@ pub fn draw_chosen(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// The columns of the sign that more labs follow.
-const MORE: usize = 2;
+/// The columns of the number of labs that come before or follow.
+const MORE: usize = 4;
 
 /// The lesson's labs by id, each with how its run stands, as many as follow each other in the first line: from the first on,
-/// or from a later one where the shown lab would lie beyond the end.
+/// or from a later one where the shown lab would lie beyond the end. Before and behind them the number of all others, with
+/// the lab that is next there.
 pub fn head_names(app: &App, page: &Page, width: u16) -> Vec<(usize, String)> {
     let names = page.labs.iter().map(|lab| {
         let sign = match &lab.run.state {
@@ -112,29 +113,25 @@ pub fn head_names(app: &App, page: &Page, width: u16) -> Vec<(usize, String)> {
         format!(" {} {sign} ", lab.id)
     });
     let names: Vec<(usize, String)> = names.enumerate().collect();
-    let until = |first: usize| {
-        let until = &names[first..=page.current];
-        until.iter().map(|(_, name)| name.width()).sum::<usize>()
+    let all = names.len();
+    let fits = |first: usize, end: usize| {
+        let signs = usize::from(first > 0) + usize::from(end < all);
+        let wide = names[first..end].iter().map(|(_, name)| name.width()).sum::<usize>();
+        wide + signs * MORE <= usize::from(width)
     };
-    let room = |index: usize| match index + 1 == names.len() {
-        true => usize::from(width),
-        false => usize::from(width).saturating_sub(MORE),
-    };
-    let fits = |first: &usize| until(*first) <= room(page.current);
-    let first = (0..page.current).find(fits).unwrap_or(page.current);
-    let mut used = 0;
-    let fits = |(index, name): &&(usize, String)| {
-        used += name.width();
-        *index <= page.current || used <= room(*index)
-    };
-    names.iter().skip(first).take_while(fits).cloned().collect()
+    let after = (page.current + 1).min(all);
+    let first = (0..page.current).find(|first| fits(*first, after)).unwrap_or(page.current);
+    let end = (after..=all).rev().find(|end| fits(first, *end)).unwrap_or(after);
+    let sign = |lab: usize, count: usize| (count > 0).then(|| (lab, format!(" +{count}")));
+    let before = sign(first.saturating_sub(1), first);
+    let others = names[first..end].iter().cloned();
+    before.into_iter().chain(others).chain(sign(end, all - end)).collect()
 }
 
 fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
     let theme = app.theme();
     let mut line = Line::default();
     let names = head_names(app, page, area.width);
-    let ends = names.last().is_none_or(|(last, _)| last + 1 == page.labs.len());
     for (index, name) in names {
         let style = match (index == page.current, page.side) {
             (true, Side::Lab) => theme.selection,
@@ -142,9 +139,6 @@ fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
             (false, _) => theme.dim,
         };
         line.spans.push(Span::styled(name, style));
-    }
-    if !ends {
-        line.spans.push(Span::styled(format!(" {}", app.glyphs().more), theme.dim));
     }
     if let Some(lab) = page.lab() {
         let title = Span::styled(format!("  {}", lab.title), theme.title);
@@ -328,7 +322,9 @@ fn draw_knob(
     let value_style = if changed { theme.warn } else { theme.accent };
     let sign = if changed { "*" } else { "" };
     line.spans.push(Span::styled(format!("{}{sign}", knob.value_text()), value_style));
-    let remark = match (changed, knob.param.live) {
+    let is_in_force =
+        lab.run.state != RunStatus::Ready && lab.run.turned_at_start.contains(&knob.named_value());
+    let remark = match (changed && !is_in_force, knob.param.live) {
         (_, true) => LIVE,
         // A lab that answers at once has answered by now.
         (true, false) if lab.schema.is_live() => NEXT_RUN,

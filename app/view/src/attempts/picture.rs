@@ -49,7 +49,9 @@ pub fn picture(
 pub fn lines(schema: &Schema, panel: &Panel, comparison: &RunComparison<'_>) -> Vec<String> {
     let Some(attempts) = &panel.attempts else { return Vec::new() };
     let rows = rows(schema, panel, attempts, &RunData::default(), comparison);
-    if rows.is_empty() {
+    // As in the picture: runs of which none has both values are no points.
+    let is_point = |row: &Row| row.values.iter().all(Option::is_some);
+    if rows.is_empty() || attempts.form == Form::Scatter && !rows.iter().any(is_point) {
         return Vec::new();
     }
     aligned(&table(schema, attempts, &rows, comparison.goals))
@@ -232,7 +234,7 @@ fn cell(value: Option<f64>) -> Value {
     match value {
         Some(x) if x.fract() == 0.0 && x.abs() < 1e15 => Value::Int(x as i64),
         Some(x) => Value::Float(significant(x, 4)),
-        None => Value::from("none"),
+        None => Value::from("no value"),
     }
 }
 
@@ -265,7 +267,7 @@ fn table(schema: &Schema, attempts: &Attempts, rows: &[Row], goals: &[Goal]) -> 
         let values = attempts.axes.iter().zip(&row.values);
         cells.extend(values.map(|(axis, value)| match value {
             Some(x) => quantity(*x, unit(&axis.unit), &glyphs),
-            None => "none".to_owned(),
+            None => "no value".to_owned(),
         }));
         cells.extend(axes.map(|axes| {
             let by_this = |goal: &&Goal| {

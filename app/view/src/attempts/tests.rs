@@ -138,7 +138,7 @@ fn the_current_run_is_a_point_when_complete() {
         table.rows,
         [
             row("bits", Value::Int(2), Value::Int(8)),
-            row("right", Value::from("none"), Value::Float(0.99)),
+            row("right", Value::from("no value"), Value::Float(0.99)),
         ]
     );
 }
@@ -163,11 +163,11 @@ fn a_goal_is_relative_to_the_baseline() {
     assert_eq!(
         said,
         [
-            "run             lab    stored  right  reaches",
+            "run             lab    stored  right     reaches",
             "dense                  400 kB  1",
-            "broken: bits 1  round  20 kB   none",
+            "broken: bits 1  round  20 kB   no value",
             "small: bits 2   round  40 kB   0.9",
-            "exact           round  100 kB  0.99   bronze",
+            "exact           round  100 kB  0.99      bronze",
         ]
     );
 }

@@ -266,7 +266,10 @@ pub(crate) fn cut_name(name: &str, room: u16, ellipsis: &str) -> String {
     if whole {
         return name.to_owned();
     }
-    if spared < 4 || name.contains(' ') || !name.contains(['.', '_', '/']) {
+    // A point inside a number makes no parts.
+    let first = name.split(' ').next().unwrap_or_default();
+    let has_parts = first.contains(['.', '_', '/']) && first.starts_with(char::is_alphabetic);
+    if spared < 4 || !has_parts {
         let start = fitting(name.chars(), usize::from(spared));
         let in_number = |c: char| c.is_ascii_digit() || c == '.';
         let is_split = start.ends_with(in_number) && name[start.len()..].starts_with(in_number);
@@ -291,6 +294,7 @@ mod tests {
             ("block1.attention_norm", 9, "bloc~norm"),
             ("block1.attention", 4, "blo~"),
             ("matmul [64, 16]", 8, "matmul ~"),
+            ("block1.attention matmul", 18, "block1.a~on matmul"),
             ("prefill 7.68 flop/B", 16, "prefill 7.68 fl~"),
             ("prefill 7.68 flop/B", 11, "prefill ~"),
             ("漢字.漢字", 7, "漢~字"),

@@ -150,7 +150,12 @@ pub(crate) trait Picture {
         }
         view.mark = Some(match view.mark {
             Some(mark) => mark.within(places.0, places.1).moved(places, way),
-            None => self.first(places),
+            None => match way {
+                Way::Last | Way::Down(2..) => self.first(places).moved(places, way),
+                Way::Left | Way::Right | Way::First | Way::Up(_) | Way::Down(_) => {
+                    self.first(places)
+                }
+            },
         });
     }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::frame::scatter::Scale;
+use crate::schema::Label;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bars {
@@ -110,6 +111,9 @@ pub struct Timeline {
     pub marks: Vec<Milestone>,
     /// What all bars come to, over the same axis.
     pub total: Option<Total>,
+    /// Where its numbers come from, if that differs from run to run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<Label>,
 }
 
 /// One bar.

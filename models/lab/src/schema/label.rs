@@ -1,13 +1,17 @@
 //! Where a number comes from, in one word.
 
-use serde::Deserialize;
+use std::fmt;
+
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{self, IntoDeserializer, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::named_enum;
 use crate::schema::{Class, Metric, Panel, Schema, SchemaError};
 
 named_enum! {
     /// Where a number comes from. The order is that of an expression over several: the first one present names it.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum Label {
         /// Stated by a vendor or an author about their own work, and not verified.
@@ -39,13 +43,25 @@ impl Schema {
         })
     }
 
-    /// Where the numbers of a panel come from: the word in its title. A panel of metrics has that of the first one,
-    /// and tells it of each other that differs; a picture has one if it states one, or if the whole lab has only one.
-    pub fn panel_label(&self, panel: &Panel) -> Option<Label> {
-        panel.label.or_else(|| match panel.metrics.iter().find_map(|name| self.metric(name)) {
+    /// Where the numbers of a panel come from: the words in its title. A panel of metrics has that of the first one,
+    /// and tells it of each other that differs; a picture has those it states, or the one that the whole lab has.
+    pub fn panel_labels(&self, panel: &Panel) -> Vec<Label> {
+        if !panel.label.is_empty() {
+            return panel.label.clone();
+        }
+        let label = match panel.metrics.iter().find_map(|name| self.metric(name)) {
             Some(first) => Some(self.label(first)),
             None => self.shared(self.metrics.iter()),
-        })
+        };
+        label.into_iter().collect()
+    }
+
+    /// The only word of a panel; none where a number has to say which of several it has.
+    pub fn panel_label(&self, panel: &Panel) -> Option<Label> {
+        match self.panel_labels(panel).as_slice() {
+            [label] => Some(*label),
+            [] | [_, ..] => None,
+        }
     }
 
     fn shared<'a>(&self, mut metrics: impl Iterator<Item = &'a Metric>) -> Option<Label> {
@@ -74,6 +90,27 @@ impl Schema {
         }
         Ok(())
     }
+}
+
+/// One word, or a list of several.
+pub(super) fn one_or_several<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Label>, D::Error> {
+    struct Words;
+    impl<'de> Visitor<'de> for Words {
+        type Value = Vec<Label>;
+
+        fn expecting(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+            text.write_str("a label or a list of labels")
+        }
+
+        fn visit_str<E: de::Error>(self, word: &str) -> Result<Self::Value, E> {
+            Ok(vec![Label::deserialize(word.into_deserializer())?])
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+            Vec::deserialize(SeqAccessDeserializer::new(list))
+        }
+    }
+    from.deserialize_any(Words)
 }
 
 #[cfg(test)]

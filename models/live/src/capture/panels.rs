@@ -101,6 +101,7 @@ fn lifetimes(shown: PanelData<'_>) -> Frame {
             unit: "bytes".to_owned(),
             points: points.collect(),
         }),
+        ..Timeline::default()
     })
 }
 
@@ -205,8 +206,17 @@ fn operations(shown: PanelData<'_>) -> Frame {
             (if unit.is_memory_bound(roof) { "memory" } else { "arithmetic" }).into(),
         ]
     };
-    let titles =
-        ["#", "operation", "layer", "result", "flops", "bytes", "flops/byte", "time %", "limit"];
+    let titles = [
+        "#",
+        "operation",
+        "layer",
+        "result",
+        "flops",
+        "bytes",
+        "flops/byte",
+        "modelled time %",
+        "limit",
+    ];
     picture::table(titles, count.units.iter().enumerate().take(MOST_ROWS).map(row).collect())
 }
 

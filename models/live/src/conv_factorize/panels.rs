@@ -35,11 +35,11 @@ fn costs(session: &Session) -> Frame {
         let (own, work) = (form.weights(sizes), form.flops(sizes));
         let share = seconds.zip(standard).map(|(own, all)| own / all);
         let took = match (seconds, standard) {
-            (Some(seconds), Some(_)) => format!("{} ms a batch", milliseconds(seconds)),
-            (Some(seconds), None) => format!("{} ms, no standard", milliseconds(seconds)),
+            (Some(seconds), Some(_)) => format!("{} ms a batch, measured", milliseconds(seconds)),
+            (Some(seconds), None) => format!("{} ms measured, no standard", milliseconds(seconds)),
             (None, _) => "not timed".to_owned(),
         };
-        let counted = format!("{own}, {:.2} Mflop", work as f64 / 1e6);
+        let counted = format!("{own}, {:.2} Mflop, computed", work as f64 / 1e6);
         [bar("weights", Some(own as f64 / whole), counted), bar("time", share, took)]
     });
     bars("of standard", all.collect())

@@ -176,6 +176,7 @@ fn phases(costs: &CostLog) -> Frame {
             unit: "flop/B".to_owned(),
             points,
         }),
+        ..Timeline::default()
     })
 }
 

@@ -163,7 +163,7 @@ fn timeline(
         classes: classes.map(str::to_owned).to_vec(),
         spans,
         marks,
-        total: None,
+        ..Timeline::default()
     };
     pane(format!("{} batching, {all} steps", batching.name()), Frame::Timeline(timeline))
 }

@@ -138,8 +138,8 @@ fn noise(session: &Session) -> Frame {
         }));
         let predicted = curve.iter();
         let predicted = predicted.filter_map(|(bits, _, db)| Some((f64::from(*bits), (*db)?)));
-        lines.push(line(format!("{what}, predicted"), predicted));
-        series.push(what.clone());
+        lines.push(line(format!("{what}, computed"), predicted));
+        series.push(format!("{what}, measured"));
     }
     let noise = Dimension { better: Better::More, ..axis("signal over noise", "dB") };
     scatter([axis("bits a weight", ""), noise], &series, points, lines)

@@ -199,7 +199,7 @@ impl Session {
             classes: CLASSES.map(str::to_owned).to_vec(),
             spans: clock.spans,
             marks: clock.marks,
-            total: None,
+            ..Timeline::default()
         })
     }
 }

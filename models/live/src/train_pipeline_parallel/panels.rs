@@ -3,6 +3,7 @@
 use mlsys_distributed::transport::Traffic;
 use mlsys_lab::frame::{Table, Timeline};
 use mlsys_lab::picture::stacks;
+use mlsys_lab::schema::Label;
 use mlsys_lab::{Frame, Value};
 use mlsys_sim::pipeline::{PipelineRun, label, lanes, places};
 
@@ -30,10 +31,11 @@ pub(super) const ALL: [(&str, Picture); 5] = [
 ];
 
 fn by(clock: Clock, mut timeline: Timeline) -> Frame {
-    let clock = match clock {
-        Clock::Measured => "measured on this machine",
-        Clock::Modelled => "modelled",
+    let (label, clock) = match clock {
+        Clock::Measured => (Label::Measured, "measured on this machine"),
+        Clock::Modelled => (Label::Modelled, "modelled"),
     };
+    timeline.label = Some(label);
     if let Some(total) = &mut timeline.total {
         total.name = format!("{}, {clock}", total.name);
     }

@@ -91,7 +91,7 @@ impl Session {
             classes: classes.into_iter().map(str::to_owned).collect(),
             spans,
             marks: Vec::new(),
-            total: None,
+            ..Timeline::default()
         })
     }
 

@@ -87,6 +87,7 @@ pub fn lanes(unit: &str, schedule: Schedule, chunks: usize, played: &PipelineRun
         spans,
         marks,
         total: Some(Total { name: "stages at work".to_owned(), unit: String::new(), points }),
+        ..Timeline::default()
     }
 }
 

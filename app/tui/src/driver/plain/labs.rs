@@ -36,7 +36,7 @@ impl Talk<'_> {
         page.side = Side::Text;
         let asked = page.marked_block().filter(|block| block.as_lab().is_none()).cloned();
         if self.driver.app.available(Command::Enter) == Err(Refusal::Locked) {
-            return self.tell("This prediction stands: its run has started.");
+            return self.tell("This prediction is closed: its run has started.");
         }
         let Some(asked) = asked else { return self.tell("Nothing is asked here.") };
         if asked.as_question().is_some_and(asks_kernel) {
@@ -48,7 +48,7 @@ impl Talk<'_> {
         self.of_page(|page| match &asked {
             Block::Question(question) => say::answered(page, question),
             Block::Predict(predict) if predict.turn.is_some() => say::prediction(page, predict),
-            Block::Predict(_) => vec!["Kept; it stands when the run starts.".to_owned()],
+            Block::Predict(_) => vec!["Kept; it can be changed until its run starts.".to_owned()],
             Block::Lab(_) | Block::Prose(_) | Block::Check(_) | Block::Notes(_) => Vec::new(),
         })?;
         self.notice()

@@ -165,7 +165,7 @@ pub(super) fn prediction(page: &Page, predict: &Predict) -> Vec<String> {
                 lines.push("Now set the knob and run the lab.".to_owned());
             }
             if made.locked && !page.lesson.labs_of(predict).is_empty() {
-                lines.push("It stands: its run has started.".to_owned());
+                lines.push("It is closed: its run has started.".to_owned());
             }
             lines.extend(comparison(page, predict));
         }

@@ -43,7 +43,25 @@ impl Page {
     /// The activity after the marked one; none after the last.
     pub fn next_activity(&self) -> Option<usize> {
         let marked = self.marked?;
-        self.activities().into_iter().find(|block| *block > marked)
+        let is_next =
+            |block: &usize| *block > marked && (!self.revisits || self.is_task_open(*block));
+        self.activities().into_iter().find(is_next)
+    }
+
+    /// The first prediction not made and question not answered rightly, as an index into the blocks.
+    pub fn first_open(&self) -> Option<usize> {
+        (0..self.lesson.blocks.len()).find(|block| self.is_task_open(*block))
+    }
+
+    /// Whether a block is a prediction not made or a question not answered rightly.
+    pub fn is_task_open(&self, block: usize) -> bool {
+        match self.lesson.blocks.get(block) {
+            Some(Block::Predict(predict)) => !self.is_made(predict),
+            Some(Block::Question(question)) => !self.is_done(question),
+            Some(Block::Prose(_) | Block::Lab(_) | Block::Check(_) | Block::Notes(_)) | None => {
+                false
+            }
+        }
     }
 
     /// Notes that the lines from the scroll position on have been on a screen of this height.

@@ -128,9 +128,9 @@ pub fn chosen_cells(page: &Page, lab: &LabState, look: &Look, area: Rect) -> Vec
         None => return vec![(0, area)],
     };
     let need = lab.pictures.after(0).and_then(|index| row_need(lab, look, index, area.width));
-    let wanted = need.map(|need| need.least);
     // A long source is read in parts; of any other picture nothing is given away.
     let room = area.height.saturating_sub(SECOND);
+    let wanted = need.map(|need| need.most.min(room).max(need.least));
     let is_source = partner == KernelView::Memory;
     let has_room = room >= SECOND && (is_source || wanted.is_none_or(|wanted| wanted <= room));
     let second = (1..lab.pictures.panels.len()).find(|place| view(*place) == Some(partner));

@@ -1,6 +1,7 @@
 //! Where the run stands: one line of figures, and sentences when there is something to explain.
 
 use mlsys_lab::DeviceId;
+use mlsys_lab::schema::Label;
 use mlsys_lab::value::{Value, number, significant};
 use ratatui::prelude::*;
 use unicode_width::UnicodeWidthStr;
@@ -64,9 +65,10 @@ pub fn draw(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buf
         if let Some(rate) = rate.filter(|rate| *rate > 0.0) {
             let digits = if rate < 10.0 { significant(rate, 2) } else { rate.round() };
             let steps = if digits == 1.0 { "step/s" } else { "steps/s" };
-            add(Part::Rate, format!("{} {steps}", number(digits)));
+            add(Part::Rate, format!("{} {steps},", number(digits)));
         }
-        add(Part::TimeOrDevice, format!("{:.1} s", lab.run.elapsed.as_secs_f64()));
+        let word = Label::Measured;
+        add(Part::TimeOrDevice, format!("{:.1} s {word}", lab.run.elapsed.as_secs_f64()));
         if let Some(device) = lab.run.device {
             add(Part::TimeOrDevice, device.to_string());
         }
@@ -86,15 +88,18 @@ pub fn draw(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buf
         && lab.run.state == RunStatus::Running
         && lab.schema.is_live()
     {
-        add(Part::Pace, "paced (f: full speed)".to_owned());
+        add(Part::Pace, "paced (f: faster)".to_owned());
     }
     if lab.run.explored {
         let what = if lab.own_kernel.is_some() { "kernel" } else { "knobs" };
         add(Part::Kept, format!("{what} changed"));
     }
     let room = usize::from(area.width).saturating_sub(parts.iter().map(Span::width).sum());
-    for (_, fact) in fitting(facts, room, separator.width()) {
-        parts.extend([Span::styled(separator, theme.dim), Span::styled(fact, theme.text)]);
+    let mut between = separator;
+    for (part, fact) in fitting(facts, room, separator.width()) {
+        parts.extend([Span::styled(between, theme.dim), Span::styled(fact, theme.text)]);
+        // The rate and the time share a label.
+        between = if part == Part::Rate { " " } else { separator };
     }
     put(&app.screen.look, Line::from(parts), area, buffer);
 }
@@ -126,9 +131,13 @@ fn headline(lab: &LabState, app: &App) -> Option<String> {
     if matches!(value, Value::Array(_) | Value::Table(_)) {
         return None;
     }
+    let (name, value) = match (&headline.below_zero, &value) {
+        (Some(name), Value::Float(x)) if *x < 0.0 => (name, Value::Float(-x)),
+        (Some(_) | None, _) => (&headline.label, value),
+    };
     let value = shown_value(lab, &headline.metric, &value, app);
     let label = metrics::label_of(lab.schema, &headline.metric)?;
-    Some(format!("{} {value} {label}", headline.label))
+    Some(format!("{name} {value} {label}"))
 }
 
 fn shown_value(lab: &LabState, metric: &str, value: &Value, app: &App) -> String {

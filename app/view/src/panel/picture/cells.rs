@@ -70,6 +70,8 @@ pub(crate) fn draw(
     let end = rows(body, canvas, cells, &plan, mark, look);
     // Close below the last row, so that legend and cells are seen together.
     let mut y = end.min(area.bottom() - legend - text);
+    let left = area.bottom() - text - y;
+    let legend = if legend == 0 { 0 } else { legend::rows(&items, area.width, left) };
     let below = Rect { y, height: legend, ..area };
     legend::draw(below, canvas, &items, look);
     y += legend;
@@ -221,6 +223,10 @@ fn rows(
     let (first, shown) = plan.columns;
     let mut y = area.y;
     let seen = cells.rows.iter().enumerate().skip(plan.rows.0).take(plan.rows.1);
+    let last = (first + shown).min(cells.columns()).saturating_sub(1);
+    let end = plan.x(area, cells, last) + plan.cell;
+    let room = area.right().saturating_sub(end + 1);
+    let are_whole = seen.clone().all(|(_, row)| pen::width(&row.remark) <= room);
     for (place, row) in seen {
         let marked = mark.filter(|mark| mark.row == place);
         let style = if marked.is_some() { theme.accent } else { theme.dim };
@@ -243,7 +249,12 @@ fn rows(
                 let Some(cell) = cell else { continue };
                 let (glyph, style) = cell_look(cells, cell, look);
                 let is_marked = marked.is_some_and(|mark| mark.column == column);
-                let style = if is_marked { theme.selection } else { style };
+                // A full block in the colours of the selection would be a hole.
+                let (glyph, style) = match (is_marked, glyph == glyphs.fills[0]) {
+                    (true, true) => (glyphs.bullet, theme.selection),
+                    (true, false) => (glyph, theme.selection),
+                    (false, _) => (glyph, style),
+                };
                 match plan.written {
                     Written::Yes => {
                         pen.glyph(x, y, glyph, style);
@@ -257,10 +268,11 @@ fn rows(
                 y = y.saturating_add(1);
             }
         }
-        // The whole remark, or its first part.
+        // The whole remark, or of all rows the first part.
         let room = area.right().saturating_sub(end + 1);
         let first = row.remark.split(", ").next().unwrap_or_default();
-        let remark = [row.remark.as_str(), first].into_iter().find(|text| pen::width(text) <= room);
+        let remarks = if are_whole { [row.remark.as_str(), first] } else { [first; 2] };
+        let remark = remarks.into_iter().find(|text| pen::width(text) <= room);
         if let Some(remark) = remark {
             pen.text(end + 1, y, remark, theme.text);
         }

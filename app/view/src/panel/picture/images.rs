@@ -27,7 +27,7 @@ fn in_row(area: Rect, width: u16, images: &Images) -> u16 {
 const ENOUGH: usize = 4;
 
 /// The size of one image in cells: the largest at which all fit, or, where they fit only with nine pixels or more to
-/// a column, the largest at which enough of them do.
+/// a column, the largest at which enough of them do; a size less only where it shows twice as many.
 fn size(area: Rect, images: &Images) -> (u16, u16) {
     let cells = |pixels: usize, parts: usize, least: u16, most: u16| {
         let cells = pen::cells(pixels.div_ceil(parts));
@@ -45,13 +45,19 @@ fn size(area: Rect, images: &Images) -> (u16, u16) {
         0 | 1 => ENOUGH,
         together => together,
     };
-    let largest = |divisors: &[usize], least: usize| {
-        let mut sizes = divisors.iter().map(|&divisor| at(divisor));
-        sizes.find(|&(_, _, fit)| fit >= least)
+    let [one, two, three, four] = [1, 2, 3, 4].map(at);
+    let shown = |(_, _, fit): (u16, u16, usize)| fit.min(all);
+    let is_enough = |size| shown(size) >= enough.min(all);
+    let (width, height, _) = if let Some(whole) = [one, two].into_iter().find(|s| shown(*s) == all)
+    {
+        whole
+    } else if is_enough(two) && shown(three) < 2 * shown(two) {
+        two
+    } else if is_enough(three) {
+        three
+    } else {
+        four
     };
-    let (width, height, _) = largest(&[1, 2], all)
-        .or_else(|| largest(&[2, 3], enough.min(all)))
-        .unwrap_or_else(|| at(4));
     (width, height)
 }
 

@@ -270,7 +270,7 @@ impl Picture for Kernel {
         const HIGH: u16 = 200;
         let area = Rect::new(0, 0, width, HIGH);
         let rows = match self.view {
-            View::Source => source::rows_wanted(area, at.walk?),
+            View::Source => return Some(source::row_need(area, at.walk?)),
             View::Lanes => lanes::rows_wanted(area, at.walk?),
             View::Grid
             | View::Memory

@@ -90,11 +90,13 @@ pub(crate) fn draw(
         let title = pen::cut(title, width, "");
         pen.within(x + (width - pen::width(&title)).div_ceil(2), area.y, width, &title, theme.dim);
     }
-    for row in 0..rows {
-        let top = (area.y + 1).saturating_add(row.saturating_mul(pitch));
-        if top >= area.bottom() {
-            break;
-        }
+    let room = area.height.saturating_sub(1);
+    // Of rows that have no room the marked one is seen, and the last line counts them.
+    let shown = if rows <= room { rows } else { room.saturating_sub(1) };
+    let at = mark.map_or(0, |mark| pen::cells(mark.row));
+    let first = (at + 1).saturating_sub(shown).min(rows - shown);
+    for row in first..first + shown {
+        let top = (area.y + 1).saturating_add((row - first).saturating_mul(pitch));
         let middle = top + (pitch - 1) / 2;
         if let Some(label) = map.row_labels.get(usize::from(row)) {
             pen.ending(area.x + labels, middle, label, theme.dim);
@@ -120,7 +122,12 @@ pub(crate) fn draw(
             }
         }
     }
-    let end = (area.y + 1).saturating_add(rows.saturating_mul(pitch)).min(area.bottom());
+    let end = (area.y + 1).saturating_add(shown.saturating_mul(pitch)).min(area.bottom());
+    if shown < rows {
+        let text = format!("rows {} to {} of {rows}", first + 1, first + shown);
+        pen.text(area.x, end, &text, theme.dim);
+        return;
+    }
     let below = area.bottom() - end;
     let legend = text::first_lines(&map.legend, area.width, below, look.glyphs.more);
     for (line, y) in legend.iter().zip(end..area.bottom()) {

@@ -208,6 +208,9 @@ impl Picture for MessageTrace {
         };
         let end = rows.draw(&mut pen, self, &after, mark, look);
         let y = end.min(area.bottom() - legend - sentences);
+        // The whole legend, where rows are left.
+        let left = area.bottom() - sentences - y;
+        let legend = if legend == 0 { 0 } else { legend::rows(&items, area.width, left) };
         legend::draw(Rect { y, height: legend, ..area }, canvas, &items, look);
         let pen = Pen::new(area, canvas, &look.glyphs);
         draw_sentences(pen, Rect { y: y + legend, ..body }, kept, self, &after, mark, look);

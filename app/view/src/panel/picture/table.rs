@@ -15,7 +15,7 @@ use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
 use crate::panel::Focus;
-use crate::panel::picture::table::fit::{GAP, NumberStyle, lines, most_heads, wishes};
+use crate::panel::picture::table::fit::{GAP, lines, most_heads, wishes};
 use crate::panel::picture::{At, Picture, READ_ROWS, RowNeed, Sheet, spaced, unspaced};
 use crate::panel::view::{FrameView, Mark};
 use crate::text;
@@ -182,28 +182,16 @@ impl<'a> Layout<'a> {
         }
         let seen = self.seen(shown, mark);
         let fits = seen == (0..shown.len());
-        let values = |column: usize| {
-            let rows = shown.iter().skip(seen.start).take(seen.len());
-            rows.filter_map(move |index| self.table.rows.get(*index)?.get(column))
-        };
-        // The large numbers of a column are written alike.
-        let style = |(column, _, width): (usize, u16, u16)| match values(column)
-            .any(|value| fit::is_long(value, width))
-        {
-            true => NumberStyle::Prefixed,
-            false => NumberStyle::Plain,
-        };
-        let styles: Vec<NumberStyle> = self.columns.iter().map(|place| style(*place)).collect();
         let bottom = self.top + self.height as u16 - u16::from(!fits && self.height > 0);
         let mut y = self.top;
         for (place, index) in shown.iter().enumerate().skip(seen.start).take(seen.len()) {
             let Some(row) = self.table.rows.get(*index) else { continue };
-            for (&column, number_style) in self.columns.iter().zip(&styles) {
+            for &column in &self.columns {
                 let Some(value) = row.get(column.0) else { continue };
                 let marked = mark == Some(Mark { column: column.0, row: place });
                 let style = if marked { theme.selection } else { theme.text };
                 if value.as_f64().is_some() {
-                    let number = fit::text(value, column.2, *number_style, pen.ellipsis());
+                    let number = fit::text(value, column.2, pen.ellipsis());
                     self.put(&mut pen, y, column, &number, style);
                     continue;
                 }

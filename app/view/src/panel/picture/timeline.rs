@@ -4,7 +4,7 @@ mod bars;
 mod total;
 
 use mlsys_lab::frame::{Milestone, Span, Timeline, Total};
-use mlsys_lab::value::number;
+use mlsys_lab::value::{number, significant};
 use ratatui::layout::Rect;
 
 use crate::axis::Axis;
@@ -161,7 +161,7 @@ fn out_of_sight(timeline: &Timeline, low: f64, high: f64, look: &Look) -> Vec<It
     let before = marks().filter(|mark| mark.at < low).max_by(|a, b| a.at.total_cmp(&b.at));
     let behind = marks().filter(|mark| mark.at > high).min_by(|a, b| a.at.total_cmp(&b.at));
     let item = |mark: &Milestone| {
-        let text = format!("{} at {}", mark.label, place(mark.at, &timeline.unit));
+        let text = format!("{} at {}", mark.label, place(mark.at, &timeline.unit, &look.glyphs));
         Item::new(look.glyphs.change, look.theme.warn, text, look.theme.text)
     };
     before.into_iter().chain(behind).map(item).collect()
@@ -304,7 +304,7 @@ fn outline(timeline: &Timeline, glyphs: &Glyphs) -> Vec<String> {
     let spans = timeline.spans.iter();
     let mut lines: Vec<String> = spans.map(|of| span(timeline, of, glyphs)).collect();
     for mark in &timeline.marks {
-        lines.push(format!("{} at {}", mark.label, place(mark.at, unit)));
+        lines.push(format!("{} at {}", mark.label, place(mark.at, unit, glyphs)));
     }
     let total = timeline.total.as_ref();
     lines.extend(total.and_then(|total| peak(total, unit, glyphs)));
@@ -334,16 +334,19 @@ pub(crate) fn peak(total: &Total, along: &str, glyphs: &Glyphs) -> Option<String
     let (at, value) = total.peak()?;
     let value = quantity(value, unit(&total.unit), glyphs);
     let name = &total.name;
-    Some(format!("{name}: peak {value} at {}", place(at, along)))
+    Some(format!("{name}: peak {value} at {}", place(at, along, glyphs)))
 }
 
 fn name(names: &[String], place: usize) -> String {
     names.get(place).map_or(String::new(), String::clone)
 }
 
-/// A place on an axis: "operation 3", but "3 seconds".
-fn place(at: f64, unit: &str) -> String {
-    with_unit(&number(at), unit)
+/// A place on an axis: "operation 3", but "3 ms" as the axis writes it.
+fn place(at: f64, unit: &str, glyphs: &Glyphs) -> String {
+    match unit {
+        "seconds" => quantity(significant(at, 4), Some(unit), glyphs),
+        unit => with_unit(&number(at), unit),
+    }
 }
 
 fn with_unit(at: &str, unit: &str) -> String {

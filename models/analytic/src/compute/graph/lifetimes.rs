@@ -149,6 +149,7 @@ impl Lifetimes {
                 unit: "bytes".to_owned(),
                 points,
             }),
+            ..Timeline::default()
         })
     }
 }

@@ -6,6 +6,7 @@
 use std::io::{self, Write};
 use std::time::SystemTime;
 
+use mlsys_lab::schema::{Label, Schema};
 use mlsys_lab::value::Value;
 use mlsys_run::record::{RecordedRun, RunStatus, Summary};
 
@@ -15,7 +16,7 @@ pub fn file_name(run: &Summary) -> String {
 }
 
 /// Writes all series and the parameters; steps are exact.
-pub fn write(run: &RecordedRun, out: &mut impl Write) -> io::Result<()> {
+pub fn write(run: &RecordedRun, schema: Option<&Schema>, out: &mut impl Write) -> io::Result<()> {
     let started = started(&run.summary);
     let mut version = time(started);
     bytes(&mut version, 3, b"brain.Event:2");
@@ -24,8 +25,11 @@ pub fn write(run: &RecordedRun, out: &mut impl Write) -> io::Result<()> {
     record(&event(started, 0, &start), out)?;
     let clock = Clock::new(run);
     for (name, series) in &run.data.series {
+        // TensorBoard shows the description that comes with the first value.
+        let mut label = super::label(schema, name);
         for &(step, value) in series.points() {
-            record(&event(started + clock.seconds(step), step, &scalar(name, value)), out)?;
+            let scalar = scalar(name, value, label.take());
+            record(&event(started + clock.seconds(step), step, &scalar), out)?;
         }
     }
     let Some((seconds, status)) = end(&run.summary) else { return Ok(()) };
@@ -118,12 +122,17 @@ fn hyperparameter(value: &Value) -> Vec<u8> {
     message
 }
 
-/// `Summary.Value { tag, simple_value }`.
-fn scalar(name: &str, value: f64) -> Vec<u8> {
+/// `Summary.Value { tag, simple_value, metadata: { summary_description } }`.
+fn scalar(name: &str, value: f64, description: Option<Label>) -> Vec<u8> {
     let mut scalar = Vec::new();
     bytes(&mut scalar, 1, name.as_bytes());
     key(&mut scalar, 2, 5);
     scalar.extend_from_slice(&(value as f32).to_le_bytes());
+    if let Some(label) = description {
+        let mut metadata = Vec::new();
+        bytes(&mut metadata, 3, label.to_string().as_bytes());
+        bytes(&mut scalar, 9, &metadata);
+    }
     scalar
 }
 
@@ -313,7 +322,7 @@ mod tests {
         let run = recorded();
         assert_eq!(file_name(&run.summary), "events.out.tfevents.10.a");
         let mut file = Vec::new();
-        write(&run, &mut file).unwrap();
+        write(&run, None, &mut file).unwrap();
         let records = records(&file);
         let at = |seconds: f64| (1, seconds.to_le_bytes().to_vec());
         assert_eq!(fields(&records[0]), [at(10.0), (3, b"brain.Event:2".to_vec())]);
@@ -329,6 +338,13 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_first_value_has_the_label() {
+        let message = scalar("loss", 0.5, Some(Label::Measured));
+        assert_eq!(inside(&message, &[9, 3]), b"measured");
+        assert_eq!(fields(&scalar("loss", 0.5, None)).len(), 2);
+    }
+
     /// The field of these numbers, one inside the other.
     fn inside(message: &[u8], path: &[u64]) -> Vec<u8> {
         let found = |message: Vec<u8>, &field: &u64| {
@@ -340,7 +356,7 @@ mod tests {
     #[test]
     fn parameters_are_hyperparameters_of_a_session() {
         let mut file = Vec::new();
-        write(&recorded(), &mut file).unwrap();
+        write(&recorded(), None, &mut file).unwrap();
         let records = records(&file);
         let (first, last) = (&records[1], &records[4]);
         assert_eq!(inside(first, &[5, 1, 9, 1, 1]), b"hparams");

@@ -13,7 +13,8 @@ use super::before::Before;
 use super::rows::{Piece, cut};
 use super::thread::status;
 use super::{KernelDebugger, write_lines};
-use crate::canvas::{Canvas, Pen, width};
+use crate::canvas::{self as pen, Canvas, Pen, width};
+use crate::panel::picture::RowNeed;
 use crate::panel::plane::split;
 use crate::theme::Look;
 
@@ -22,6 +23,9 @@ const MARKS: u16 = 4;
 const COUNT: u16 = 8;
 /// Columns the text needs next to the counts.
 const TEXT: u16 = 24;
+/// Rows of the sentences below: before the first step, and where there is room.
+const LEAST_SAID: u16 = 3;
+const MOST_SAID: u16 = 6;
 
 struct Line {
     number: u32,
@@ -155,11 +159,11 @@ pub(super) fn draw(
     look: &Look,
 ) {
     let theme = &look.theme;
-    let [body, foot] = parts(area);
     let lines = listing(kernel, debugger, past);
-    let marked = debugger.marked();
     let texts = lines.iter().map(|line| line.text.as_str());
-    let Listing { numbers, shown, margin, pieces, first } = Listing::new(area, texts, marked);
+    let Listing { numbers, shown, margin, pieces, first, parts: [body, foot] } =
+        Listing::new(area, texts, debugger);
+    let marked = debugger.marked();
     let before = MARKS + numbers + 1;
     let columns = || COLUMNS.iter().take(shown).zip((margin + COUNT..).step_by(COUNT.into()));
     let start = body.x + before;
@@ -286,10 +290,16 @@ struct Listing {
     pieces: Vec<Piece>,
     /// The first piece that is shown.
     first: usize,
+    /// The lines, and the sentences below them.
+    parts: [Rect; 2],
 }
 
 impl Listing {
-    fn new<'a>(area: Rect, texts: impl Iterator<Item = &'a str>, marked: u32) -> Self {
+    fn new<'a>(
+        area: Rect,
+        texts: impl Iterator<Item = &'a str>,
+        debugger: &KernelDebugger,
+    ) -> Self {
         let texts: Vec<&str> = texts.collect();
         let numbers = width(&texts.len().to_string());
         let before = MARKS + numbers + 1;
@@ -308,20 +318,25 @@ impl Listing {
         let room = area.width.saturating_sub(before + counts + u16::from(shown > 0));
         let pieces: Vec<Piece> =
             (0..).zip(&texts).flat_map(|(line, text)| cut(line, text, room)).collect();
-        let at = pieces.iter().position(|piece| piece.line + 1 >= marked as usize).unwrap_or(0);
-        let first = first(pieces.len(), at, rows(parts(area)[0]).len());
-        Self { numbers, shown, margin, pieces, first }
+        let marked = debugger.marked() as usize;
+        let at = pieces.iter().position(|piece| piece.line + 1 >= marked).unwrap_or(0);
+        let parts = parts(area, pieces.len(), debugger);
+        let first = first(pieces.len(), at, rows(parts[0]).len());
+        Self { numbers, shown, margin, pieces, first, parts }
     }
 }
 
-fn parts(area: Rect) -> [Rect; 2] {
+/// The lines of the source and the sentences, which give rows to the lines before the first step: few are said there.
+fn parts(area: Rect, lines: usize, debugger: &KernelDebugger) -> [Rect; 2] {
     let foot = match area.height {
         0..=5 => 0,
         6..=9 => 2,
         10..=16 => 4,
-        _ => 6,
+        _ => MOST_SAID,
     };
-    split(area, foot)
+    let said = if debugger.clock() == 0 { LEAST_SAID.min(foot) } else { foot };
+    let left = area.height.saturating_sub(1).saturating_sub(pen::cells(lines));
+    split(area, left.clamp(said, foot))
 }
 
 fn rows(body: Rect) -> Range<u16> {
@@ -330,18 +345,18 @@ fn rows(body: Rect) -> Range<u16> {
 
 /// The line of the source at a row of the picture.
 pub(super) fn line_at(area: Rect, debugger: &KernelDebugger, row: u16) -> Option<u32> {
-    let rows = rows(parts(area)[0]);
-    let row = usize::from(row.checked_sub(rows.start).filter(|_| rows.contains(&row))?);
     let texts: Vec<String> = debugger.recipe.source.lines().map(printable).collect();
-    let listing = Listing::new(area, texts.iter().map(String::as_str), debugger.marked());
+    let listing = Listing::new(area, texts.iter().map(String::as_str), debugger);
+    let rows = rows(listing.parts[0]);
+    let row = usize::from(row.checked_sub(rows.start).filter(|_| rows.contains(&row))?);
     listing.pieces.get(listing.first + row).map(|piece| piece.line as u32 + 1)
 }
 
 /// The rows of all lines at this width, of the head and of the sentences below.
-pub(super) fn rows_wanted(area: Rect, debugger: &KernelDebugger) -> u16 {
+pub(super) fn row_need(area: Rect, debugger: &KernelDebugger) -> RowNeed {
     let texts: Vec<String> = debugger.recipe.source.lines().map(printable).collect();
-    let listing = Listing::new(area, texts.iter().map(String::as_str), 1);
-    (listing.pieces.len() as u16).saturating_add(7)
+    let listing = Listing::new(area, texts.iter().map(String::as_str), debugger);
+    RowNeed { least: LEAST_SAID, most: MOST_SAID }.and(pen::cells(listing.pieces.len()) + 1)
 }
 
 /// The first row that is shown: the window moves by halves, so that it stands still over most steps.

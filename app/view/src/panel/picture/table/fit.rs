@@ -14,6 +14,8 @@ use crate::text::{self, squeeze, total};
 const KEPT: usize = 3;
 /// Letters that most words have.
 const WORD: u16 = 12;
+/// Letters of a long name that is not broken yet.
+const NAME: u16 = 24;
 
 /// What a column would like, and what it can do with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +34,8 @@ pub(super) struct Wish {
 impl Wish {
     /// The width at which most words stay whole, and numbers keep three digits.
     fn compact(&self) -> u16 {
-        self.short.unwrap_or(WORD).max(self.title).min(self.natural)
+        let words = WORD.max(self.unbroken.min(NAME));
+        self.short.unwrap_or(words).max(self.title).min(self.natural)
     }
 }
 
@@ -100,22 +103,16 @@ pub(super) fn short_width(value: &Value) -> u16 {
     shorter.map_or(full, |shorter| shorter.min(full))
 }
 
-/// How the large numbers of a column are written: `1.57e13`, or with the prefix that another one of them needs, `15.7T`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NumberStyle {
-    Plain,
-    Prefixed,
-}
-
 /// Whether a cell has a number that is wider than its column.
 pub(super) fn is_long(value: &Value, width: u16) -> bool {
     value.as_f64().is_some() && pen::width(&value.to_string()) > width
 }
 
-/// A number with as many digits as there is room for, in the end with none.
-pub(super) fn text(value: &Value, width: u16, style: NumberStyle, ellipsis: &str) -> String {
+/// A number with as many digits as there is room for, in the end with none. A large one has the prefix of its size, so
+/// that those of a table are written alike.
+pub(super) fn text(value: &Value, width: u16, ellipsis: &str) -> String {
     let full = value.to_string();
-    let has_power = style == NumberStyle::Prefixed && full.contains('e');
+    let has_power = full.contains('e');
     match value.as_f64() {
         Some(x) if has_power || is_long(value, width) => {
             let mut shorter = (1..=6).rev().map(|digits| rounded(x, digits));
@@ -201,21 +198,16 @@ mod tests {
             (Value::Int(1218), 1, "~"),
             (Value::Int(-70_000_000_000), 5, "-70G"),
         ] {
-            assert_eq!(
-                text(&value, width, NumberStyle::Plain, "~"),
-                expected,
-                "{value} in {width}"
-            );
+            assert_eq!(text(&value, width, "~"), expected, "{value} in {width}");
         }
     }
 
     #[test]
-    fn large_numbers_of_a_column_are_written_alike() {
-        for (x, plain, prefixed) in
-            [(1.57e13, "1.57e13", "15.7T"), (16.5, "16.5", "16.5"), (2e-7, "2e-7", "2e-7")]
+    fn large_numbers_are_written_alike() {
+        for (x, written) in
+            [(1.57e13, "15.7T"), (3.118_69e14, "311.869T"), (16.5, "16.5"), (2e-7, "2e-7")]
         {
-            assert_eq!(text(&Value::Float(x), 7, NumberStyle::Plain, "~"), plain);
-            assert_eq!(text(&Value::Float(x), 7, NumberStyle::Prefixed, "~"), prefixed);
+            assert_eq!(text(&Value::Float(x), 10, "~"), written);
         }
     }
 
@@ -224,7 +216,7 @@ mod tests {
         for exponent in -30..17 {
             for mantissa in [1.0, 1.5, 9.994, 9.996, -3.218_281] {
                 let x = mantissa * 10_f64.powi(exponent);
-                let text = text(&Value::Float(x), 9, NumberStyle::Plain, "~");
+                let text = text(&Value::Float(x), 9, "~");
                 let scaled = ["k", "M", "G", "T", "P"].iter().zip([1e3, 1e6, 1e9, 1e12, 1e15]);
                 let mut found = scaled.filter_map(|(letter, factor)| {
                     let digits = text.strip_suffix(letter)?;
