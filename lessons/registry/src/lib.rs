@@ -96,7 +96,7 @@ mod tests {
         let mut wrong = Vec::new();
         for schema in built_in().iter().map(|lab| lab.schema()) {
             let named = schema.panels.iter().map(|panel| (panel.name.as_str(), panel));
-            let is_text = |name| WITHOUT_NUMBERS.contains(&[schema.kind.as_str(), name]);
+            let is_text = |name: &str| WITHOUT_NUMBERS.contains(&[schema.kind.as_str(), name]);
             let found = named
                 .filter(|(name, panel)| schema.panel_labels(panel).is_empty() != is_text(name));
             wrong.extend(found.map(|(name, _)| format!("{} {name}", schema.kind)));
