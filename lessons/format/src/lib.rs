@@ -39,7 +39,8 @@ pub use grade::{
 };
 pub use gradebook::{GradeOutcome, QuestionGrade, Received, grade_lesson};
 pub use lint::{
-    DrawnTexts, PanelTexts, italic_products, presumptions, spoilers, telling_lengths, variants,
+    DrawnTexts, PROSE_COLUMNS, PanelTexts, italic_products, overflow, presumptions, spoilers,
+    telling_lengths, variants,
 };
 pub use model::{
     Asked, Audience, Block, Bound, Check, CourseId, CourseIdError, Credit, DeviceName, Disclosure,
@@ -60,5 +61,5 @@ pub use progress::{
 pub use schema::json_schema;
 pub use selftest::self_test;
 pub use template::{new_lesson, skeleton};
-pub use validate::{PROSE_COLUMNS, overflow, validate};
+pub use validate::validate;
 pub use withhold::{Key, KeyError, withheld};

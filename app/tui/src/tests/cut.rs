@@ -36,6 +36,9 @@ const TURNED: [((u16, u16), Side); 2] = [((120, 40), Side::Lab), ((80, 24), Side
 const CUT: &str = "\u{e000}";
 const MORE: &str = "\u{e001}";
 
+/// Texts of this length or longer are typed, and have no room in the row of knobs.
+const LONG: usize = 40;
+
 /// The networks that the labs of a lesson leave to those below them.
 type Networks = BTreeMap<String, Arc<Artifact>>;
 
@@ -54,7 +57,7 @@ fn bench(size: (u16, u16)) -> Bench {
 
 /// What a lab reports as its knobs stand, a live one after a few steps; nothing where they contradict each other.
 fn run(lab: &LabState, networks: &Networks) -> Option<Vec<Report>> {
-    const STEPS: Limits = Limits { steps: Some(4), time: None };
+    const STEPS: Limits = Limits { steps: Some(2), time: None };
     let mut params = lab.params().ok()?;
     for (param, _, name) in sources::named(lab.schema, &params) {
         params.give(&param, networks.get(&name)?.clone());
@@ -66,8 +69,16 @@ fn run(lab: &LabState, networks: &Networks) -> Option<Vec<Report>> {
     is_done.then_some(reports)
 }
 
-/// The lowest, a middle and the highest value of a knob.
-fn settings(knob: &Knob) -> Vec<Value> {
+/// The lowest, a middle and the highest value of a lab's knob; of a live lab the lowest and the highest.
+fn settings(lab: &LabState, knob: usize) -> Vec<Value> {
+    let mut found = values(&lab.controls.knobs[knob]);
+    if lab.schema.is_live() && found.len() == 3 {
+        found.remove(1);
+    }
+    found
+}
+
+fn values(knob: &Knob) -> Vec<Value> {
     match knob.values.as_slice() {
         [] => match (knob.param.ty, knob.range) {
             (mlsys_lab::schema::Type::Int, (Some(low), Some(high))) => {
@@ -130,7 +141,12 @@ impl Opened<'_> {
             let before = row.trim_end().strip_suffix(MORE);
             side == Side::Picture && before.is_some_and(|text| !text.ends_with("  "))
         };
-        let cut = shown.iter().filter(|row| is_cut(row) || ends_early(row));
+        // A long text slides under the cursor when it is typed.
+        let knobs = self.bench.app.page.as_ref().unwrap().labs[self.place].controls.knobs.iter();
+        let long = knobs.filter(|knob| knob.value_text().len() >= LONG);
+        let long: Vec<String> = long.map(|knob| format!("{} ", knob.name)).collect();
+        let slides = |row: &str| long.iter().any(|name| row.contains(name));
+        let cut = shown.iter().filter(|row| is_cut(row) && !slides(row) || ends_early(row));
         self.found.extend(cut.map(|row| format!("{about}: {}", row.trim())));
         if side == Side::Lab {
             self.controls(&about, &shown.join("\n"));
@@ -142,8 +158,7 @@ impl Opened<'_> {
         let lab = self.lab();
         let knob = lab.controls.knobs.get(lab.controls.marked);
         let knob = knob.map(|knob| format!("{} {}", knob.name, knob.value_text()));
-        // A text slides under the cursor when it is typed.
-        let knob = knob.filter(|text| text.len() < 40);
+        let knob = knob.filter(|text| text.len() < LONG);
         let metrics = lab.metrics.iter().filter(|name| lab.run.data.metric(name).is_some());
         let wanted: Vec<String> = knob.into_iter().chain(metrics.cloned()).collect();
         let missing = wanted.iter().filter(|text| !screen.contains(text.as_str()));
@@ -175,7 +190,7 @@ fn cut(lesson: &Arc<Lesson>) -> Vec<String> {
         }
         let knobs = opened.lab().controls.knobs.len();
         for knob in 0..knobs {
-            for value in settings(&opened.lab().controls.knobs[knob]) {
+            for value in settings(opened.lab(), knob) {
                 let lab = opened.lab();
                 lab.controls.marked = knob;
                 lab.give(knob, Some(value.clone()));

@@ -8,13 +8,13 @@ mod directive;
 use std::collections::BTreeMap;
 
 use crate::diagnostic::{Code, Located, Place, Problems, shortened};
+use crate::lint::overflow;
 use crate::model::{Block, Lesson, Term, translated};
 use crate::parse::fields::Fields;
 use crate::parse::front;
 use crate::parse::keys::lesson_id;
 use crate::parse::split::{self, Directive, Segment, source_of};
 use crate::parse::{Parsed, characters};
-use crate::validate::overflow;
 
 /// Reads a translation of a lesson: the lesson that comes of it has the original's ids, answers and runs.
 ///

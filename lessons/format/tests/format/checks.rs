@@ -211,6 +211,12 @@ fn an_explanation_that_states_what_a_machine_will_show_is_warned_of() {
     assert_eq!(found("seconds_per_step", "It takes 4.37 seconds."), [(15, 21)]);
     assert_eq!(found("seconds_per_step", "2 of the 1218 in 50 %."), []);
     assert_eq!(found("parameters", "It has 4370 of them, 437 here."), []);
+    let outcome = |say: &str| {
+        let when = "[[outcome]]\nwhen = \"t.seconds_per_step < 0.125\"";
+        found("seconds_per_step", &format!("x\"\n{when}\nsay = \"{say}"))
+    };
+    assert_eq!(outcome("It takes 4.37 seconds."), [(18, 17)]);
+    assert_eq!(outcome("Below 0.125 s it is fast."), []);
 }
 
 #[test]

@@ -315,6 +315,10 @@ fn too_wide_code_and_tables_are_reported() {
     let found: Vec<_> =
         overflow(&lesson).iter().map(|d| (d.code.name(), d.line, d.is_error())).collect();
     assert_eq!(found, [("overflow", 12, false), ("overflow", 15, false)]);
+    // A title that the list of lessons cuts, where it stands.
+    let long = text.replace("title = \"t\"", &format!("title = \"{}\"", "t".repeat(49)));
+    let found = overflow(&parse("t.md", &long).lesson.unwrap());
+    assert_eq!((found[0].code.name(), found[0].line, found[0].column), ("overflow", 4, 10));
 }
 
 #[test]
