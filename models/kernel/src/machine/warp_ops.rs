@@ -50,11 +50,16 @@ impl Executor<'_> {
         if lanes(here).all(|lane| named[lane] == here) {
             return [here; WARP];
         }
-        let partners = |lane: &usize| {
-            let same = |other: &usize| named[*other] == named[*lane];
-            lanes(here & named[*lane]).filter(same).fold(0, |group, other| group | 1 << other)
-        };
-        let groups = std::array::from_fn(|lane| partners(&lane));
+        // Mask by mask, of which there are few.
+        let mut groups = [0; WARP];
+        let mut rest = here;
+        while rest != 0 {
+            let mask = named[rest.trailing_zeros() as usize];
+            let same = |lane: &usize| named[*lane] == mask;
+            let equal = lanes(rest).filter(same).fold(0, |equal, lane| equal | 1 << lane);
+            lanes(equal).for_each(|lane| groups[lane] = equal & mask);
+            rest &= !equal;
+        }
         let wrong = |lane: &usize| named[*lane] >> lane & 1 == 0 || groups[*lane] != named[*lane];
         if let Some(lane) = lanes(here).find(wrong) {
             let mask = masks[lane];

@@ -361,7 +361,7 @@ fn variables_begin_where_their_types_are_aligned() {
     }
     // A plain array is aligned to its numbers alone.
     let text = "__global__ void k(float *o) { char c = 1; char *p = &c; float a[8];
-        for (int i = 0; i < 8; i++) a[i] = i; o[0] = (*(float4 *)(a + *p)).x + (*(float4 *)a).x; }";
+        for (int i = 0; i < 8; i++) a[i] = i; float4 v = *(float4 *)(a + *p), w = *(float4 *)a; o[0] = v.x + w.x; }";
     let machine = ran(text, Launch::line(1, 1), &[poison(1)]);
     assert!(machine.findings().count(Fault::Misaligned) > 0);
 }
