@@ -121,6 +121,8 @@ named_enum! {
         Spoiler = "spoiler",
         /// An explanation that presumes what a machine will show.
         Presumption = "presumption",
+        /// A prediction that a lab of another part of the lesson reveals.
+        DistantReveal = "distant-reveal",
         /// A right option that is told by its length.
         TellingLength = "telling-length",
         /// A line wider than the prose column.

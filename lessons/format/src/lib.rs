@@ -38,7 +38,9 @@ pub use grade::{
     PredictionError, ReadNumberError, Verdict, read_number,
 };
 pub use gradebook::{GradeOutcome, QuestionGrade, Received, grade_lesson};
-pub use lint::{DrawnTexts, PanelTexts, presumptions, spoilers, telling_lengths, variants};
+pub use lint::{
+    DrawnTexts, PanelTexts, distant_reveals, presumptions, spoilers, telling_lengths, variants,
+};
 pub use model::{
     Asked, Audience, Block, Bound, Check, CourseId, CourseIdError, Credit, DeviceName, Disclosure,
     DrawnNumber, Expected, Formula, FrontMatter, Goal, GradingRules, Inclusion, KernelTask,

@@ -220,8 +220,9 @@ fn check(
     let spoilers = mlsys_lesson::spoilers(lesson, context.registry, &mlsys_view::panel::texts);
     let variants = mlsys_lesson::variants(lesson, context.registry, &mlsys_view::panel::texts);
     let presumptions = mlsys_lesson::presumptions(lesson, context.registry);
+    let reveals = mlsys_lesson::distant_reveals(lesson);
     let overflow = mlsys_lesson::overflow(lesson).into_iter();
-    for diagnostic in overflow.chain(spoilers).chain(presumptions).chain(variants) {
+    for diagnostic in overflow.chain(spoilers).chain(presumptions).chain(reveals).chain(variants) {
         report(&diagnostic, context, &mut exit);
     }
     if depth == Depth::Read {
