@@ -34,6 +34,8 @@ pub struct Page {
     pub arrived: bool,
     /// Whether the end was shown, what is left told, and nothing marked since.
     pub ended: bool,
+    /// How often the end was shown: after it the way goes only to what is open.
+    pub ends: usize,
     pub scroll: usize,
     pub seen: Seen,
     pub entry: Option<TextField>,
@@ -142,6 +144,7 @@ impl Page {
             marked: None,
             arrived: false,
             ended: false,
+            ends: 0,
             scroll: 0,
             seen: Seen::default(),
             entry: None,
@@ -201,14 +204,9 @@ impl Page {
         attempt.turned_text().filter(|_| is_guessed)
     }
 
-    /// The first prediction not made and question not answered rightly, as an index into the blocks.
+    /// The first block at which something is left to do.
     pub fn first_open(&self) -> Option<usize> {
-        let is_open = |block: &Block| match block {
-            Block::Predict(predict) => !self.is_made(predict),
-            Block::Question(question) => !self.is_done(question),
-            Block::Prose(_) | Block::Lab(_) | Block::Check(_) | Block::Notes(_) => false,
-        };
-        self.lesson.blocks.iter().position(is_open)
+        (0..self.lesson.blocks.len()).find(|block| self.is_left(*block))
     }
 
     /// Whether a prediction is made, and in a try its knob turned.
@@ -253,7 +251,11 @@ impl Page {
 
     /// Whether something is still to be done at the marked block.
     pub fn is_marked_open(&self) -> bool {
-        match self.marked_block() {
+        self.marked.is_some_and(|block| self.is_open(block))
+    }
+
+    pub fn is_open(&self, block: usize) -> bool {
+        match self.lesson.blocks.get(block) {
             Some(Block::Predict(predict)) => !self.is_made(predict),
             Some(Block::Question(question)) => !self.answers.contains_key(&question.id),
             Some(Block::Lab(lab)) => {
@@ -356,7 +358,7 @@ impl Page {
         hints.map(|(hint, number)| format!("hint {number} of {all}: {hint}")).collect()
     }
 
-    /// Whether every question has been answered rightly and no check has failed.
+    /// Whether every question has been answered rightly, every try done, and no check has failed.
     ///
     /// A page that asks nothing, such as that of a single lab, is never complete.
     pub fn is_complete(&self) -> bool {
@@ -364,6 +366,7 @@ impl Page {
             (self.lesson.questions().peekable(), self.lesson.checks().peekable());
         (questions.peek().is_some() || checks.peek().is_some())
             && questions.all(|question| self.is_done(question))
+            && self.lesson.predictions().all(|one| one.turn.is_none() || self.is_made(one))
             && checks.all(|check| {
                 let state = self.checks.get(&check.id);
                 matches!(state, Some(CheckState::Passed | CheckState::Skipped(_)))
