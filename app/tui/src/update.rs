@@ -166,6 +166,10 @@ impl App {
                 self.enter_activity();
                 self.typed(key);
             }
+            (Some(Command::Enter), Place::Text) => {
+                self.mark_task_in_sight();
+                self.dispatch(Command::Enter);
+            }
             (Some(command), _) => self.dispatch(command),
             (None, Place::Kernel) => self.editor_key(key),
             (None, _) => self.overlay_key(key),

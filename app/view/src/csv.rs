@@ -64,7 +64,7 @@ pub(crate) fn known(x: Option<f64>) -> String {
 }
 
 /// `name (unit)`, or the name alone.
-pub(crate) fn titled(name: &str, unit: &str) -> String {
+pub fn titled(name: &str, unit: &str) -> String {
     if unit.is_empty() { name.to_owned() } else { format!("{name} ({unit})") }
 }
 

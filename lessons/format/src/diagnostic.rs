@@ -123,6 +123,8 @@ named_enum! {
         Presumption = "presumption",
         /// A product with `*` that Markdown draws as italics.
         ItalicProduct = "italic-product",
+        /// A prediction that a lab of another part of the lesson reveals.
+        DistantReveal = "distant-reveal",
         /// A right option that is told by its length.
         TellingLength = "telling-length",
         /// A line wider than the prose column.

@@ -1,6 +1,7 @@
 //! What makes a question easier than it is meant to be: an answer that is shown before it is asked for, options that are
 //! told apart by their length, and numbers drawn by learner that make a worse question than the printed ones. And
-//! explanations that presume a measurement, products that Markdown draws as italics, and what is wider than a terminal.
+//! explanations that presume a measurement, predictions revealed far below, products that
+//! Markdown draws as italics, and what is wider than a terminal.
 
 mod drawn_labs;
 mod italics;
@@ -9,6 +10,7 @@ mod length;
 mod numbers;
 mod overflow;
 mod presumption;
+mod reveal;
 mod spoiler;
 mod variants;
 
@@ -16,6 +18,7 @@ pub use italics::italic_products;
 pub use length::telling_lengths;
 pub use overflow::{PROSE_COLUMNS, overflow};
 pub use presumption::presumptions;
+pub use reveal::distant_reveals;
 pub use spoiler::{DrawnTexts, PanelTexts, spoilers};
 
 use mlsys_lab::Registry;

@@ -222,7 +222,9 @@ fn check(
     let presumptions = mlsys_lesson::presumptions(lesson, context.registry);
     let italics = mlsys_lesson::italic_products(lesson);
     let overflow = mlsys_lesson::overflow(lesson).into_iter();
-    for diagnostic in overflow.chain(spoilers).chain(presumptions).chain(italics).chain(variants) {
+    let reveals = mlsys_lesson::distant_reveals(lesson);
+    let remarks = presumptions.into_iter().chain(italics).chain(reveals);
+    for diagnostic in overflow.chain(spoilers).chain(remarks).chain(variants) {
         report(&diagnostic, context, &mut exit);
     }
     if depth == Depth::Read {

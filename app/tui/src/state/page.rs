@@ -34,8 +34,8 @@ pub struct Page {
     pub arrived: bool,
     /// Whether the end was shown, what is left told, and nothing marked since.
     pub ended: bool,
-    /// Whether the end was shown with something open: from then on open tasks alone are gone to.
-    pub revisits: bool,
+    /// How often the end was shown: after it the way goes only to what is open.
+    pub ends: usize,
     pub scroll: usize,
     pub seen: Seen,
     pub entry: Option<TextField>,
@@ -146,7 +146,7 @@ impl Page {
             marked: None,
             arrived: false,
             ended: false,
-            revisits: false,
+            ends: 0,
             scroll: 0,
             seen: Seen::default(),
             entry: None,
@@ -224,6 +224,11 @@ impl Page {
         let attempt = self.marked_block()?.as_predict()?;
         let is_guessed = self.predictions.get(&attempt.id).is_some_and(|made| !made.locked);
         attempt.turned_text().filter(|_| is_guessed)
+    }
+
+    /// The first block at which something is left to do.
+    pub fn first_open(&self) -> Option<usize> {
+        (0..self.lesson.blocks.len()).find(|block| self.is_left(*block))
     }
 
     /// Whether a prediction is made, and in a try its knob turned.
@@ -375,7 +380,7 @@ impl Page {
         hints.map(|(hint, number)| format!("hint {number} of {all}: {hint}")).collect()
     }
 
-    /// Whether every question has been answered rightly and no check has failed.
+    /// Whether every question has been answered rightly, every try done, and no check has failed.
     ///
     /// A page that asks nothing, such as that of a single lab, is never complete.
     pub fn is_complete(&self) -> bool {
@@ -383,6 +388,7 @@ impl Page {
             (self.lesson.questions().peekable(), self.lesson.checks().peekable());
         (questions.peek().is_some() || checks.peek().is_some())
             && questions.all(|question| self.is_done(question))
+            && self.lesson.predictions().all(|one| one.turn.is_none() || self.is_made(one))
             && checks.all(|check| {
                 let state = self.checks.get(&check.id);
                 matches!(state, Some(CheckState::Passed | CheckState::Skipped(_)))

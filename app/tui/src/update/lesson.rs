@@ -81,29 +81,8 @@ impl App {
         }
     }
 
-    /// Marks the first open task on the screen where the marked one is not on it.
-    fn mark_in_view(&mut self) {
-        let (width, height) = view::text_size(self.screen.size);
-        let Some(page) = self.page.as_mut() else { return };
-        let document = document::build(page, width, &self.screen.look);
-        let seen = page.scroll..page.scroll + height;
-        let place = |block: usize| document.blocks.get(block).copied();
-        let is_marked_seen = page.marked.and_then(place);
-        let is_marked_seen =
-            is_marked_seen.is_some_and(|(start, end)| start < seen.end && end > seen.start);
-        if page.side != Side::Text || is_marked_seen {
-            return;
-        }
-        let begins_here = |block: &usize| place(*block).is_some_and(|(at, _)| seen.contains(&at));
-        let mut tasks = page.activities().into_iter().filter(begins_here);
-        if let Some(task) = tasks.find(|block| page.is_open(*block)) {
-            page.mark_at(task);
-        }
-    }
-
     /// Opens a field for the marked prediction or question, or goes to the marked lab.
     pub(super) fn enter_activity(&mut self) {
-        self.mark_in_view();
         let Some(page) = self.page.as_mut() else { return };
         let Some(block) = page.marked else { return };
         page.arrived = true;
@@ -193,10 +172,10 @@ impl App {
         };
         if complaint.is_none() {
             self.note_completion();
-            self.keep_marked_in_view();
         } else if let Some(entry) = self.page.as_mut().and_then(|page| page.entry.as_mut()) {
             entry.complaint = complaint;
         }
+        self.keep_marked_in_view();
     }
 
     fn submit(&mut self, block: usize, text: &str) -> Result<(), AnswerError> {

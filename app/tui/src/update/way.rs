@@ -1,5 +1,7 @@
 //! The way through a lesson, from task to task and to the next lesson.
 
+use mlsys_lesson::Block;
+
 use crate::state::{App, Seen, Side};
 use crate::{document, view};
 
@@ -71,17 +73,43 @@ impl App {
         self.start_instant();
     }
 
-    /// After the last activity: shows the end with what is left to do, then goes to the first open task, and from a lesson
-    /// in which nothing is open to the next one.
+    /// Where the head of the marked task is not on the screen, marks the first open task that is: enter means what is seen.
+    pub(super) fn mark_task_in_sight(&mut self) {
+        let (width, height) = view::text_size(self.screen.size);
+        let Some(page) = self.page.as_mut() else { return };
+        let document = document::build(page, width, &self.screen.look);
+        let (top, bottom) = (page.scroll, page.scroll + height);
+        let lines = |block: usize| document.blocks.get(block).copied();
+        let is_head_seen =
+            |block: usize| lines(block).is_some_and(|(head, _)| (top..bottom).contains(&head));
+        if page.marked.is_some_and(is_head_seen) {
+            return;
+        }
+        // The last line of a block is empty.
+        let is_seen =
+            |block: &usize| lines(*block).is_some_and(|(head, end)| head < bottom && end > top + 1);
+        let mut seen = page.activities().into_iter().filter(is_seen);
+        let is_left = |block: &usize| page.is_open(*block) || page.is_left(*block);
+        if let Some(open) = seen.find(is_left) {
+            page.mark_at(open);
+        }
+    }
+
+    /// After the last activity: shows the end with what is left to do, then goes to the first open task or, the first time,
+    /// to a lab that checks wait for, and from a lesson in which nothing is open to the next one.
     fn end_lesson(&mut self) {
         let next = self.next_lesson();
         let Some(page) = self.page.as_mut() else { return };
-        let open = page.first_open();
         if !page.ended {
             page.ended = true;
+            page.ends += 1;
             let next = next.and_then(|next| self.course.lessons.get(next));
+            let open = page.first_open();
             let then = match (open, next) {
-                (Some(_), _) => "n goes to what is open".to_owned(),
+                (Some(block), _) => match page.lesson.blocks.get(block).and_then(Block::as_lab) {
+                    Some(lab) => format!("n goes to lab {}, which checks wait for", lab.id),
+                    None => "n goes to what is open".to_owned(),
+                },
                 (None, Some(next)) => format!("n opens the next lesson, {}", next.front.title),
                 (None, None) => "this was the last lesson".to_owned(),
             };
@@ -90,10 +118,9 @@ impl App {
             self.notify(format!("end of the lesson{comma}{summary}; {then}"));
             return self.scroll_to(|_, last| last);
         }
-        match (open, next) {
+        match (page.first_open(), next) {
             (Some(block), _) => {
                 page.ended = false;
-                page.revisits = true;
                 page.mark_at(block);
                 self.keep_marked_in_view();
             }

@@ -1,6 +1,6 @@
 //! The way through a lesson: what has been read, what comes next, and what waits for an answer.
 
-use mlsys_lesson::Block;
+use mlsys_lesson::{Block, Check};
 
 use crate::state::{Audience, Page};
 
@@ -40,28 +40,34 @@ impl Page {
         open.or_else(|| self.activities().first().copied())
     }
 
-    /// The activity after the marked one; none after the last.
+    /// The activity after the marked one, once the end was shown the next that is open; none after the last.
     pub fn next_activity(&self) -> Option<usize> {
         let marked = self.marked?;
-        let is_next =
-            |block: &usize| *block > marked && (!self.revisits || self.is_task_open(*block));
-        self.activities().into_iter().find(is_next)
+        let mut after = self.activities().into_iter().filter(|block| *block > marked);
+        after.find(|block| self.ends == 0 || self.is_left(*block))
     }
 
-    /// The first prediction not made and question not answered rightly, as an index into the blocks.
-    pub fn first_open(&self) -> Option<usize> {
-        (0..self.lesson.blocks.len()).find(|block| self.is_task_open(*block))
-    }
-
-    /// Whether a block is a prediction not made or a question not answered rightly.
-    pub fn is_task_open(&self, block: usize) -> bool {
+    /// Whether a prediction is not made, a question not answered rightly, or, after the first end, a lab has not run that
+    /// checks wait for.
+    pub fn is_left(&self, block: usize) -> bool {
         match self.lesson.blocks.get(block) {
             Some(Block::Predict(predict)) => !self.is_made(predict),
             Some(Block::Question(question)) => !self.is_done(question),
-            Some(Block::Prose(_) | Block::Lab(_) | Block::Check(_) | Block::Notes(_)) | None => {
-                false
-            }
+            Some(Block::Lab(lab)) => self.ends == 1 && self.is_awaited(&lab.id),
+            Some(Block::Prose(_) | Block::Check(_) | Block::Notes(_)) | None => false,
         }
+    }
+
+    /// Whether a check waits for a run of this lab with the lesson's values.
+    fn is_awaited(&self, id: &str) -> bool {
+        let waits = |check: &&Check| !self.checks.contains_key(&check.id);
+        let names_it = |check: &Check| {
+            let names = check.assert.expr.names();
+            names.iter().any(|(name, _)| name.parts().next() == Some(id))
+        };
+        let mut labs = self.labs.iter();
+        labs.any(|lab| lab.id == id && lab.others.reference.is_none())
+            && self.lesson.checks().filter(waits).any(names_it)
     }
 
     /// Notes that the lines from the scroll position on have been on a screen of this height.

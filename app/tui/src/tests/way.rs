@@ -1,0 +1,127 @@
+//! The way through a lesson: fields that come into sight, and what is left at the end.
+
+use super::{Bench, asked};
+use crate::message::Effect;
+
+const FRONT: &str = "+++\nformat = 1\nid = \"a/b\"\ntitle = \"B\"\nminutes = 1\n+++\n";
+
+fn question(id: &str, answer: u32) -> String {
+    format!(
+        "```{{question}} {id}\ntype = \"numeric\"\nprompt = \"What is {id}?\"\nanswer = {answer}\n```\n\n"
+    )
+}
+
+fn lines(count: usize) -> String {
+    (0..count).map(|line| format!("Line {line}.\n\n")).collect()
+}
+
+#[test]
+fn a_field_and_the_message_under_it_come_whole_into_sight() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        // The task lies at the lower edge of the screen, whichever line that is.
+        for above in usize::from(height) / 2 - 6..usize::from(height) / 2 + 2 {
+            let text = [FRONT, &lines(above), &question("q", 7), &lines(30)].concat();
+            let (mut bench, _) = Bench::opening((width, height), &text);
+            while !bench.page().arrived {
+                bench.keys("n");
+            }
+            bench.follow(&[
+                ("\n", "QUESTION q | enter gives it"),
+                // Of two lines at 80 columns.
+                ("nnn\n", "QUESTION q | > nnn | 2*512^3: "),
+            ]);
+        }
+    }
+}
+
+#[test]
+fn a_task_whose_head_is_above_the_screen_opens_whole() {
+    let pairs: String =
+        (0..6).map(|n| format!("[[pair]]\nleft = \"left {n}\"\nright = \"right {n}\"\n")).collect();
+    let matching =
+        format!("```{{question}} m\ntype = \"match\"\nprompt = \"Which?\"\n{pairs}```\n\n");
+    let text = [FRONT, "Text.\n\n", &matching, &lines(30)].concat();
+    let (mut bench, _) = Bench::opening((80, 24), &text);
+    bench.follow(&[
+        ("n______", "no: QUESTION m | f) "),
+        ("\n", "QUESTION m | 1. left 0 | f) | enter gives them"),
+    ]);
+    // A task without room keeps its field in sight.
+    let (mut bench, _) = Bench::opening((80, 12), &text);
+    bench.follow(&[("n\n", "> | enter gives them"), ("x\n", "> x | is not one of the letters")]);
+}
+
+#[test]
+fn enter_opens_the_open_task_on_the_screen_and_not_one_that_has_left_it() {
+    let text = [FRONT, &question("q", 7), &lines(9), &question("r", 7), &lines(30)].concat();
+    let (mut bench, _) = Bench::opening((80, 24), &text);
+    bench.follow(&[
+        ("n\n7\n", "right: 7"),
+        // Answered and in sight it opens again.
+        ("\n", "> 7"),
+        ("\u{1b}______", "no: QUESTION q | QUESTION r | no: → QUESTION r"),
+        ("\n", "→ QUESTION r | > | enter gives it"),
+    ]);
+}
+
+#[test]
+fn after_the_end_n_goes_only_to_what_is_open() {
+    let questions = ["q", "r", "s", "t"].map(|id| question(id, 7)).concat();
+    let text = [FRONT, &questions].concat();
+    let (mut bench, _) = Bench::opening((120, 60), &text);
+    bench.follow(&[
+        ("\n7\nnnn\n7\n", "→ QUESTION s"),
+        ("nn", "end of the lesson: 2 of 4 questions right; n goes to what is open"),
+        ("n", "→ QUESTION r"),
+        ("n", "→ QUESTION t"),
+        ("n", "n goes to what is open"),
+        ("n", "→ QUESTION r"),
+        ("\n7\nn", "→ QUESTION t"),
+        ("\n7\nn", "4 of 4 questions right; this was the last lesson"),
+    ]);
+}
+
+#[test]
+fn the_end_leads_once_to_a_lab_that_checks_wait_for() {
+    let lab = "```{lab} run\nkind = \"train\"\n```\n\n\
+        ```{check} c\nassert = \"run.accuracy > 0.5\"\nclass = \"seeded\"\n```\n\n";
+    let text = [FRONT, lab, &question("q", 7)].concat();
+    let (mut bench, _) = Bench::opening((120, 40), &text);
+    bench.follow(&[
+        ("nn\n7\nn", "0 of 1 checks hold; n goes to lab run, which checks wait for"),
+        ("n", "→ LAB run"),
+        ("n", "this was the last lesson"),
+        ("n", "this was the last lesson"),
+    ]);
+}
+
+#[test]
+fn a_lesson_is_complete_once_its_tries_are_done() {
+    let lab = "```{lab} occ\nkind = \"occupancy\"\n[knob.threads_per_block]\nvalues = [256, 512]\n```\n\n\
+        ```{try} more\nlab = \"occ\"\nset = { threads_per_block = 512 }\ntype = \"numeric\"\n\
+        prompt = \"What is it then?\"\nmetric = \"more.occupancy\"\n```\n\n";
+    let text = [FRONT, &question("q", 7), lab].concat();
+    let (mut bench, _) = Bench::opening((120, 40), &text);
+    let is_complete = |effects: &[Effect]| {
+        asked!(effects, Effect::Save(event) => event.clone())
+            .any(|event| matches!(event, mlsys_lesson::Event::LessonCompleted { .. }))
+    };
+    assert!(!is_complete(&bench.keys("«end»\n7\n")));
+    assert!(!is_complete(&bench.keys("nn\n0.5\n\t>")));
+    bench.follow(&[("«end»", "lesson complete: B")]);
+}
+
+#[test]
+fn a_number_is_one_of_the_listed_whatever_its_spelling() {
+    let text = [
+        FRONT,
+        "```{lab} run\nkind = \"train\"\n[knob.learning_rate]\nvalues = [1, 2, 3]\n```\n\n",
+    ]
+    .concat();
+    let (mut bench, _) = Bench::opening((120, 40), &text);
+    bench.follow(&[
+        ("\t\n3.0\n", "learning_rate 3* | no: is one of"),
+        ("<", "learning_rate 2*"),
+        ("\n2.5\n", "in this lesson learning_rate is one of: 1, 2, 3"),
+    ]);
+}
