@@ -12,7 +12,7 @@ pub mod table;
 
 use serde::{Deserialize, Serialize};
 
-use crate::schema::Label;
+use crate::label::Label;
 use crate::value::gaps_as_nan;
 
 pub use bars::{Bar, Bars, Limit, Milestone, Span, Stack, Stacks, Timeline, Total};

@@ -11,6 +11,7 @@ pub mod device;
 pub mod error;
 pub mod frame;
 pub mod lab;
+mod label;
 pub mod output;
 pub mod params;
 pub mod picture;

@@ -12,7 +12,7 @@ pub use crate::frame::Scale;
 use crate::named_enum;
 use crate::nearest::nearest;
 pub use crate::schema::attempts::{Attempts, Form, Term, Told};
-pub use crate::schema::label::Label;
+pub use crate::label::Label;
 use crate::value::Value;
 
 /// Everything about a lab but its computation; the source of validation, knobs, help and documentation.

@@ -121,7 +121,7 @@ fn an_answer_in_a_picture_of_a_kernel_is_found() {
     for (set, panel, answer) in [
         ("example = \"transpose-tile\"", "source", "8016"),
         ("example = \"transpose-tile\"", "source", "1440"),
-        ("example = \"transpose-tile\"", "memory", "112"),
+        ("example = \"transpose-tile\"", "memory", "128"),
         ("example = \"transpose-tile\"", "grid", "992"),
         ("example = \"vector-add-unguarded\", elements = 1237", "problems", "2163"),
         ("example = \"vector-add-unguarded\", elements = 1237", "problems", "1239"),

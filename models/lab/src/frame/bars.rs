@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::frame::scatter::Scale;
-use crate::schema::Label;
+use crate::label::Label;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bars {
