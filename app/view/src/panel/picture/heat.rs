@@ -208,24 +208,29 @@ fn behind(bg: Option<Color>, fg: Option<Color>, symbol: &str) -> Option<Color> {
 
 /// The columns of the colours of a scale, between its ends.
 fn steps(width: u16, map: &HeatMap) -> u16 {
-    let ends = pen::width(&end(map.low)) + pen::width(&end(map.high)) + 2;
+    let ends = ends(width, map).iter().map(|end| pen::width(end)).sum::<u16>() + 2;
     (width / 6).clamp(4, 16).min(width.saturating_sub(ends)).max(2)
 }
 
-/// An end of a scale.
-fn end(value: f32) -> String {
-    number(significant(f64::from(value), 3))
+/// The ends of a scale, with as many digits as there is room for.
+fn ends(width: u16, map: &HeatMap) -> [String; 2] {
+    let rounded =
+        |digits: usize| [map.low, map.high].map(|end| number(significant(f64::from(end), digits)));
+    let fits = |ends: &[String; 2]| pen::width(&ends[0]) + pen::width(&ends[1]) + 4 <= width;
+    [3, 2].into_iter().map(rounded).find(fits).unwrap_or_else(|| rounded(1))
 }
 
 /// The columns of a scale with its ends, and the gap behind it.
 fn scale_width(width: u16, map: &HeatMap) -> u16 {
-    pen::width(&end(map.low)) + 1 + steps(width, map) + 1 + pen::width(&end(map.high)) + 2
+    let [low, high] = ends(width, map);
+    pen::width(&low) + 1 + steps(width, map) + 1 + pen::width(&high) + 2
 }
 
 fn scale(area: Rect, canvas: &mut Canvas, map: &HeatMap, legend: &str, look: &Look) {
     let theme = &look.theme;
     let mut pen = Pen::new(area, canvas, &look.glyphs);
-    let mut x = pen.text(area.x, area.y, &end(map.low), theme.dim) + 1;
+    let [low, high] = ends(area.width, map);
+    let mut x = pen.text(area.x, area.y, &low, theme.dim) + 1;
     let steps = steps(area.width, map);
     for step in 0..steps {
         let share = f32::from(step) / f32::from(steps - 1);
@@ -235,7 +240,7 @@ fn scale(area: Rect, canvas: &mut Canvas, map: &HeatMap, legend: &str, look: &Lo
         }
         x += 1;
     }
-    x = pen.text(x + 1, area.y, &end(map.high), theme.dim);
+    x = pen.text(x + 1, area.y, &high, theme.dim);
     x = pen.text(x.saturating_add(2), area.y, legend, theme.text);
     let edges = format!("x {}  y {}", span(map.x, &look.glyphs), span(map.y, &look.glyphs));
     let wide = pen::width(&edges);

@@ -182,7 +182,7 @@ fn draw_names(
         (parts.names.y..parts.names.bottom()).step_by(usize::from(parts.pitch)).zip(names)
     {
         let style = if marked == Some(lane) { look.theme.accent } else { look.theme.text };
-        let name = pen::cut_name(name, parts.names.width, look.glyphs.ellipsis);
+        let name = pen::cut_name(name, parts.names.width, look.glyphs.more);
         pen.text(parts.names.x, y, &name, style);
     }
     let below =

@@ -227,8 +227,10 @@ impl Rows {
             let wide = pen::width(name);
             // In narrow cells only those names are written that have room up to the next.
             let fits = wide <= room || self.form == Form::Height && chunk.is_multiple_of(4);
-            if x >= free && (fits || room > 3) {
-                free = pen.within(x, y, wide.min(room.max(3)), name, dim) + 1;
+            let wide = wide.min(room.max(3));
+            let is_inside = x.saturating_add(wide) <= self.area.right();
+            if x >= free && is_inside && (fits || room > 3) {
+                free = pen.within(x, y, wide, name, dim) + 1;
             }
         }
     }
