@@ -157,8 +157,7 @@ fn known_answers_are_compared_at_once() {
     ]);
     bench.report(vec![Report::Scalar { name: "occupancy".into(), value: 0.5.into() }], 1);
     bench.end(Outcome::Finished);
-    bench
-        .follow(&[("", "the answer is \"tiles\" | At most all. | 13% more. | no: More than all.")]);
+    bench.follow(&[("", "Right: \"tiles\". | At most all. | 13% more. | no: More than all.")]);
 }
 
 #[test]

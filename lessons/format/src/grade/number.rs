@@ -206,12 +206,13 @@ impl Predict {
             (Value::Number(predicted), Value::Number(actual)) => {
                 format!("; {}", distance(*predicted, *actual))
             }
-            (Value::Text(predicted), Value::Text(actual)) if same(predicted, actual) => {
-                "; as you said".to_owned()
-            }
             (Value::Number(_) | Value::Text(_) | Value::Bool(_) | Value::Series(_), _) => {
                 String::new()
             }
+        };
+        let is_right = match (&predicted, &actual) {
+            (Value::Text(predicted), Value::Text(actual)) => same(predicted, actual),
+            _ => false,
         };
         // No measurement repeats to more than three digits.
         let told = |value: &Value, label: Option<Label>| match value {
@@ -234,12 +235,12 @@ impl Predict {
                 None => format!("; theory {theory}"),
             }
         });
-        Ok(Comparison {
-            statement: format!("You said {predicted}; {source} {actual}{says}{verdict}."),
-            predicted,
-            theory,
-            actual,
-        })
+        let statement = match label {
+            Some(label) if is_right => format!("Right: {label} {actual}{says}."),
+            None if is_right => format!("Right: {actual}{says}."),
+            Some(_) | None => format!("You said {predicted}; {source} {actual}{says}{verdict}."),
+        };
+        Ok(Comparison { statement, predicted, theory, actual })
     }
 
     /// What the lesson says to what came out: the first case whose condition holds.
