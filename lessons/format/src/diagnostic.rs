@@ -121,6 +121,8 @@ named_enum! {
         Spoiler = "spoiler",
         /// An explanation that presumes what a machine will show.
         Presumption = "presumption",
+        /// A prediction that a lab of another part of the lesson reveals.
+        DistantReveal = "distant-reveal",
         /// A product with `*` that Markdown draws as italics.
         ItalicProduct = "italic-product",
         /// A right option that is told by its length.

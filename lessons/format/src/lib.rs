@@ -39,7 +39,8 @@ pub use grade::{
 };
 pub use gradebook::{GradeOutcome, QuestionGrade, Received, grade_lesson};
 pub use lint::{
-    DrawnTexts, PanelTexts, italic_products, presumptions, spoilers, telling_lengths, variants,
+    DrawnTexts, PanelTexts, distant_reveals, italic_products, presumptions, spoilers,
+    telling_lengths, variants,
 };
 pub use model::{
     Asked, Audience, Block, Bound, Check, CourseId, CourseIdError, Credit, DeviceName, Disclosure,

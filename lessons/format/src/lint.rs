@@ -1,6 +1,6 @@
 //! What makes a question easier than it is meant to be: an answer that is shown before it is asked for, options that are
-//! told apart by their length, and numbers drawn by learner that make a worse question than the printed ones. And
-//! explanations that presume a measurement, and products that Markdown draws as italics.
+//! told apart by their length, and numbers drawn by learner that make a worse question than the printed ones. Also
+//! explanations that presume a measurement, predictions revealed far below, and products that Markdown draws as italics.
 
 mod drawn_labs;
 mod italics;
@@ -8,12 +8,14 @@ mod labs;
 mod length;
 mod numbers;
 mod presumption;
+mod reveal;
 mod spoiler;
 mod variants;
 
 pub use italics::italic_products;
 pub use length::telling_lengths;
 pub use presumption::presumptions;
+pub use reveal::distant_reveals;
 pub use spoiler::{DrawnTexts, PanelTexts, spoilers};
 
 use mlsys_lab::Registry;

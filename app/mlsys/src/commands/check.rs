@@ -221,8 +221,10 @@ fn check(
     let variants = mlsys_lesson::variants(lesson, context.registry, &mlsys_view::panel::texts);
     let presumptions = mlsys_lesson::presumptions(lesson, context.registry);
     let italics = mlsys_lesson::italic_products(lesson);
+    let reveals = mlsys_lesson::distant_reveals(lesson);
     let overflow = mlsys_lesson::overflow(lesson).into_iter();
-    for diagnostic in overflow.chain(spoilers).chain(presumptions).chain(italics).chain(variants) {
+    let others = presumptions.into_iter().chain(reveals).chain(italics);
+    for diagnostic in overflow.chain(spoilers).chain(others).chain(variants) {
         report(&diagnostic, context, &mut exit);
     }
     if depth == Depth::Read {

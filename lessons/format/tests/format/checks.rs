@@ -3,7 +3,8 @@
 use mlsys_lab::Registry;
 use mlsys_lab::report::{Report, RunData};
 use mlsys_lesson::{
-    DeviceFacts, LessonEnv, italic_products, parse, presumptions, spoilers, telling_lengths,
+    DeviceFacts, LessonEnv, distant_reveals, italic_products, parse, presumptions, spoilers,
+    telling_lengths,
 };
 use mlsys_view::panel::texts;
 
@@ -225,6 +226,21 @@ fn a_product_that_markdown_draws_as_italics_is_warned_of() {
 }
 
 #[test]
+fn a_prediction_far_above_its_lab_is_warned_of() {
+    let found = |keys: &str, between: &str| -> Vec<String> {
+        let text = with_body(&format!(
+            "```{{predict}} p\ntype = \"choice\"\nprompt = \"?\"\nchoices = [\"x\", \"y\"]\nanswer = \"x\"\n{keys}```\n\n{between}\n\n```{{lab}} a\nkind = \"occupancy\"\n```\n"
+        ));
+        let told = distant_reveals(&parse("t.md", &text).lesson.unwrap());
+        told.iter().map(|one| one.message.clone()).collect()
+    };
+    let far = "## One\n\nText.\n\n### Two";
+    assert_eq!(found("", far), ["`p` is revealed by the next lab, `a`, which is 2 headings below"]);
+    assert_eq!(found("lab = \"a\"\n", far), [""; 0]);
+    assert_eq!(found("", "## One\n\n    # two\n\n#three"), [""; 0]);
+}
+
+#[test]
 fn a_course_whose_right_options_are_the_longest_is_told() {
     let lesson = |longest: usize| {
         let question = |at: usize| {
@@ -249,6 +265,7 @@ fn the_built_in_course_gives_no_answer_away() {
         .chain(telling_lengths(&lessons))
         .chain(lessons.iter().flat_map(|lesson| presumptions(lesson, &registry)))
         .chain(lessons.iter().flat_map(italic_products))
+        .chain(lessons.iter().flat_map(distant_reveals))
         .map(|problem| problem.to_string())
         .collect();
     assert!(found.is_empty(), "{}\n{} in all", found.join("\n\n"), found.len());
