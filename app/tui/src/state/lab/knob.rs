@@ -85,10 +85,11 @@ impl Knob {
         if value.as_f64().is_some_and(|x| self.clamp(x) != x) {
             return Err(KnobError::Range { name, range: self.range_text() });
         }
-        if !self.values.is_empty() && !self.values.contains(&value) {
-            return Err(KnobError::Unlisted { name, values: self.values_text() });
+        if self.values.is_empty() {
+            return Ok(value);
         }
-        Ok(value)
+        let listed = self.values.iter().find(|listed| is_same(listed, &value));
+        listed.cloned().ok_or_else(|| KnobError::Unlisted { name, values: self.values_text() })
     }
 
     pub fn is_turned(&self) -> bool {
