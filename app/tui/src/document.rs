@@ -21,13 +21,20 @@ pub struct Document {
     pub blocks: Vec<(usize, usize)>,
     /// Line and column of the cursor, if a field is open in the text.
     pub cursor: Option<(usize, usize)>,
+    /// One past the last line of that field, the message below it included.
+    field_end: usize,
     /// The lines of options: line, block and option.
     pub options: Vec<(usize, usize, usize)>,
 }
 
 pub fn build(page: &Page, width: usize, look: &Look) -> Document {
-    let mut document =
-        Document { lines: Vec::new(), blocks: Vec::new(), cursor: None, options: Vec::new() };
+    let mut document = Document {
+        lines: Vec::new(),
+        blocks: Vec::new(),
+        cursor: None,
+        field_end: 0,
+        options: Vec::new(),
+    };
     for (index, block) in page.lesson.blocks.iter().enumerate() {
         let start = document.lines.len();
         match block {
@@ -65,8 +72,10 @@ pub fn build(page: &Page, width: usize, look: &Look) -> Document {
                 let options = card.options.iter();
                 let options = options.map(|&(line, option)| (start + line, index, option));
                 document.options.extend(options);
-                document.cursor =
-                    document.cursor.or(card.cursor.map(|(line, column)| (start + line, column)));
+                if let Some((line, column)) = card.cursor {
+                    document.cursor = Some((start + line, column));
+                    document.field_end = start + card.field_end;
+                }
                 document.lines.append(&mut card.lines);
                 document.lines.push(Line::default());
             }
@@ -87,14 +96,9 @@ impl Document {
             return scroll.min(longest);
         };
         let end = end.min(self.lines.len());
-        let scroll = if let Some((line, _)) = self.cursor {
-            // A field that is being typed in is always seen, whatever stands above it.
-            let top = line.saturating_sub(1).max(start.min(line));
-            let least = (line + 2).saturating_sub(height);
-            // With as much of its task as there is room for.
-            let top = if start < scroll { start.max(least) } else { top };
-            // What is said below the field is seen as well.
-            scroll.max(least).max(end.saturating_sub(height).min(top)).min(top.max(least))
+        let scroll = if self.cursor.is_some() && end - start > height {
+            // A field that is being typed in is always seen, with as much of its task as there is room for.
+            start.max(self.field_end.saturating_sub(height))
         } else if start < scroll || end - start >= height {
             start
         } else if end > scroll + height {
@@ -155,12 +159,14 @@ struct Card<'a> {
     look: &'a Look,
     lines: Vec<Line<'static>>,
     cursor: Option<(usize, usize)>,
+    field_end: usize,
     options: Vec<(usize, usize)>,
 }
 
 impl<'a> Card<'a> {
     pub(super) fn new(page: &'a Page, block: usize, width: usize, look: &'a Look) -> Self {
-        Self { page, block, width, look, lines: Vec::new(), cursor: None, options: Vec::new() }
+        let (lines, options) = (Vec::new(), Vec::new());
+        Self { page, block, width, look, lines, cursor: None, field_end: 0, options }
     }
 
     fn is_marked(&self) -> bool {
@@ -244,6 +250,7 @@ impl<'a> Card<'a> {
             }
             None => self.line(how.to_owned(), theme.dim),
         }
+        self.field_end = self.lines.len();
     }
 
     /// What students do not see, if an instructor reads.

@@ -193,10 +193,10 @@ impl App {
         };
         if complaint.is_none() {
             self.note_completion();
-            self.keep_marked_in_view();
         } else if let Some(entry) = self.page.as_mut().and_then(|page| page.entry.as_mut()) {
             entry.complaint = complaint;
         }
+        self.keep_marked_in_view();
     }
 
     fn submit(&mut self, block: usize, text: &str) -> Result<(), AnswerError> {
