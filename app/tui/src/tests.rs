@@ -13,6 +13,7 @@ mod runs;
 mod screens;
 mod steering;
 mod stepping;
+mod way;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
