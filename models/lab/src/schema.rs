@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 pub use crate::frame::Scale;
+pub use crate::label::Label;
 use crate::named_enum;
 use crate::nearest::nearest;
 pub use crate::schema::attempts::{Attempts, Form, Term, Told};
-pub use crate::label::Label;
 use crate::value::Value;
 
 /// Everything about a lab but its computation; the source of validation, knobs, help and documentation.

@@ -1,5 +1,8 @@
 //! The way through a lesson: fields that come into sight, and what is left at the end.
 
+use mlsys_lab::report::Report;
+use mlsys_run::outcome::Outcome;
+
 use super::{Bench, asked};
 use crate::message::Effect;
 
@@ -70,7 +73,7 @@ fn after_the_end_n_goes_only_to_what_is_open() {
     let text = [FRONT, &questions].concat();
     let (mut bench, _) = Bench::opening((120, 60), &text);
     bench.follow(&[
-        ("\n7\nnnn\n7\n", "→ QUESTION s"),
+        ("n\n7\nnn\n7\n", "→ QUESTION s"),
         ("nn", "end of the lesson: 2 of 4 questions right; n goes to what is open"),
         ("n", "→ QUESTION r"),
         ("n", "→ QUESTION t"),
@@ -106,16 +109,22 @@ fn a_lesson_is_complete_once_its_tries_are_done() {
         asked!(effects, Effect::Save(event) => event.clone())
             .any(|event| matches!(event, mlsys_lesson::Event::LessonCompleted { .. }))
     };
-    assert!(!is_complete(&bench.keys("«end»\n7\n")));
-    assert!(!is_complete(&bench.keys("nn\n0.5\n\t>")));
-    bench.follow(&[("«end»", "lesson complete: B")]);
+    let answers = |bench: &mut Bench, occupancy: f64| {
+        bench.report(vec![Report::Scalar { name: "occupancy".into(), value: occupancy.into() }], 1);
+        bench.end(Outcome::Finished);
+    };
+    answers(&mut bench, 1.0);
+    assert!(!is_complete(&bench.keys("n\n7\n")));
+    assert!(!is_complete(&bench.keys("n\n0.5\n\t>")));
+    answers(&mut bench, 0.5);
+    bench.follow(&[("", "lesson complete: B")]);
 }
 
 #[test]
 fn a_number_is_one_of_the_listed_whatever_its_spelling() {
     let text = [
         FRONT,
-        "```{lab} run\nkind = \"train\"\n[knob.learning_rate]\nvalues = [1, 2, 3]\n```\n\n",
+        "```{lab} run\nkind = \"train\"\n[knob.learning_rate]\nvalues = [1, 2, 3]\ndefault = 1\n```\n\n",
     ]
     .concat();
     let (mut bench, _) = Bench::opening((120, 40), &text);
