@@ -1,5 +1,6 @@
 //! Labs: run, listed and explained, refused.
 
+use mlsys_harness::sandbox::Ended;
 use serde_json::{Value, json};
 
 use crate::sandbox;
@@ -19,7 +20,7 @@ fn a_live_lab_takes_flags_and_is_deterministic() {
     assert_ne!(first["series"]["loss"], other["series"]["loss"]);
 }
 
-/// Each run is a process of its own, so that no other test allocates meanwhile.
+/// Each run is a process of its own with one thread, so that nothing else allocates meanwhile.
 #[test]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn recomputation_saves_memory_not_losses() {
@@ -27,7 +28,8 @@ fn recomputation_saves_memory_not_losses() {
     let run = |more: &str| {
         let sets = "--set dataset=chain --set model=transformer --set depth=4 --set batch_size=16 --set steps=2";
         let line = format!("lab train --json --device cpu {sets} {more}");
-        let metrics = folder.run(&line).json()["metrics"].clone();
+        let output = folder.command(&line).env("RAYON_NUM_THREADS", "1").output().unwrap();
+        let metrics = Ended::new(output).json()["metrics"].clone();
         let bytes = |name: &str| metrics[name].as_f64().unwrap();
         (bytes("kept_bytes"), bytes("activation_bytes"), metrics["loss"].clone())
     };
@@ -38,8 +40,7 @@ fn recomputation_saves_memory_not_losses() {
     // Attention in one pass keeps no probabilities, which are counted.
     assert!(whole > 0.6 * counted && whole < 0.9 * counted, "{whole} {counted}");
     assert!(elementwise < whole, "{elementwise} {whole}");
-    // A tenth, and where a second thread has its first share of a product meanwhile, what that thread works in.
-    assert!(blocks < 0.35 * counted, "{blocks} {counted}");
+    assert!(blocks < 0.15 * counted, "{blocks} {counted}");
 }
 
 #[test]

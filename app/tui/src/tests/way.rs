@@ -115,7 +115,7 @@ fn a_lesson_is_complete_once_its_tries_are_done() {
     };
     answers(&mut bench, 1.0);
     assert!(!is_complete(&bench.keys("n\n7\n")));
-    assert!(!is_complete(&bench.keys("n\n0.5\n\t>")));
+    assert!(!is_complete(&bench.keys("nn\n0.5\n\t>")));
     answers(&mut bench, 0.5);
     bench.follow(&[("", "lesson complete: B")]);
 }

@@ -129,7 +129,7 @@ impl App {
                 self.course.chosen = next;
                 self.open_chosen();
             }
-            (None, None) => {}
+            (None, None) => self.notify("this was the last lesson".to_owned()),
         }
         self.start_instant();
     }
