@@ -224,6 +224,7 @@ impl App {
         for event in events {
             self.save(event);
         }
+        self.note_completion();
     }
 
     /// Predictions compared and checks decided on a run with the lesson's own values, which has just ended.
