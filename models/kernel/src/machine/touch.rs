@@ -172,22 +172,26 @@ impl Executor<'_> {
         (block, thread): (u32, u16),
     ) {
         let name = self.name(target, bytes);
-        let (own, block) = (self.block, position(block, self.grid_dim));
-        let thread = position(u32::from(thread), self.block_dim);
+        let own = (self.block, position(self.warp.first + lane as u32, self.block_dim));
+        let other = (position(block, self.grid_dim), position(u32::from(thread), self.block_dim));
         let verb = match touch {
             CellAccess::Write | CellAccess::Repeat => "writes",
             CellAccess::Read => "reads",
             CellAccess::Atomic => "changes",
         };
         let is_equal = fault == Fault::EqualWrites;
-        let other = if is_equal { "writes the same value there" } else { "touches it too" };
+        let does = if is_equal { "writes the same value there" } else { "touches it too" };
         self.find(fault, lane, || {
-            let of = if block == own {
-                "of the same block".to_owned()
+            let (block, thread) = other;
+            // A cell has the place of one thread alone, which may be this one.
+            let other = if other == own {
+                "another thread".to_owned()
+            } else if block == own.0 {
+                format!("thread {thread:?} of the same block")
             } else {
-                format!("of block {block:?}")
+                format!("thread {thread:?} of block {block:?}")
             };
-            format!("{verb} {name}, and thread {thread:?} {of} {other} with no barrier between")
+            format!("{verb} {name}, and {other} {does} with no barrier between")
         });
     }
 

@@ -180,6 +180,16 @@ fn races_do_not_depend_on_the_schedule() {
 }
 
 #[test]
+fn a_thread_does_not_race_with_itself() {
+    // Each thread is among the readers of the element that it then writes.
+    let text = "__global__ void k(int *o) { __shared__ int s[64]; s[threadIdx.x] = 0; __syncthreads(); int x = 1; for (int i = 0; i < 64; i++) x += s[i]; s[threadIdx.x] = x; o[threadIdx.x] = x; }";
+    let machine = ran(text, Launch::line(1, 64), &[poison(64)]);
+    let first = machine.findings().first().expect("a race");
+    assert_eq!((first.fault, first.thread), (Fault::Race, [32, 0, 0]));
+    assert!(first.sentence.contains("and another thread touches it too"), "{}", first.sentence);
+}
+
+#[test]
 fn endless_loops_stop_and_nan_is_reported() {
     let mut machine =
         started("__global__ void k(int *o) { for (;;) ; }", Launch::line(1, 4), &[poison(1)]);
