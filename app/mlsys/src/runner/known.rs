@@ -12,7 +12,7 @@ use super::together::Machine;
 use super::{Graders, HardwareRule, Request, Runs, Worker, plan};
 use crate::context::Context;
 
-/// Runs of labs whose values answers are held against.
+/// How labs are run for the values that answers are compared with.
 pub fn runs_for_grading(device: DeviceChoice, seed: Option<u64>, context: &Context<'_>) -> Request {
     Request {
         device,

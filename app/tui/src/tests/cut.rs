@@ -46,7 +46,7 @@ fn course() -> Course {
     Library::built_in(mlsys_registry::built_in()).parsed().into_course().unwrap()
 }
 
-/// A bench whose signs tell what is cut.
+/// A bench that marks cut texts with signs of their own.
 fn bench(size: (u16, u16)) -> Bench {
     let mut bench = Bench::new(size);
     let glyphs = &mut bench.app.screen.look.glyphs;

@@ -38,7 +38,7 @@ fn a_field_and_the_message_under_it_come_whole_into_sight() {
 }
 
 #[test]
-fn a_task_whose_head_is_above_the_screen_opens_whole() {
+fn a_task_with_its_head_above_the_screen_opens_whole() {
     let pairs: String =
         (0..6).map(|n| format!("[[pair]]\nleft = \"left {n}\"\nright = \"right {n}\"\n")).collect();
     let matching =

@@ -21,7 +21,7 @@ use crate::model::{Block, Formula, LabDirective, Lesson, MOST_LAB_DRAWS, Questio
 use crate::selftest::self_test_of;
 use crate::validate::validate_labs;
 
-/// Learners whose numbers are looked at.
+/// Learners that numbers are drawn for.
 const LEARNERS: usize = 1000;
 
 /// Pages that are searched for answers, each with other numbers.
@@ -184,7 +184,7 @@ impl Check<'_> {
         drawn.labs().filter_map(problem).collect()
     }
 
-    /// Questions whose printed answer most other draws take, so that it could be passed on.
+    /// Questions with a printed answer that most other draws take, so that it could be passed on.
     fn telling(&self, draws: usize) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         for (question, (taken, first)) in self.following.iter().zip(&self.taken) {

@@ -39,7 +39,7 @@ fn is_measured(predict: &Predict, lesson: &Lesson, registry: &Registry) -> bool 
     })
 }
 
-/// `given` are the texts whose numbers a text may state.
+/// A text may state the numbers in the texts `given`.
 fn presumption(
     what: &str,
     text: &str,

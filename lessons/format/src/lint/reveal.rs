@@ -3,8 +3,8 @@
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Block, Lesson, Predict};
 
-/// A warning for each prediction that names no lab and whose next lab is more than one heading below it: its comparison
-/// would appear screens above the place where the learner has come to by then.
+/// A warning for each prediction that names no lab and has more than one heading between it and the next lab: the run of
+/// that lab would reveal it screens above the learner's place.
 pub fn distant_reveals(lesson: &Lesson) -> Vec<Diagnostic> {
     lesson.predictions().filter_map(|predict| distant_reveal(predict, lesson)).collect()
 }

@@ -60,7 +60,7 @@ pub fn spoilers(lesson: &Lesson, registry: &Registry, drawn: &DrawnTexts<'_>) ->
     found
 }
 
-/// The unit of a question for numbers whose answer may not be shown; none for any other question.
+/// The unit of a question for numbers, if its answer may not be shown; none for any other question.
 fn asked_in(kind: &QuestionKind) -> Option<Option<&str>> {
     if let QuestionKind::Numeric { unit, shown: None, .. } = kind {
         Some(unit.as_deref())

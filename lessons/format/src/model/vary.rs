@@ -23,7 +23,7 @@ pub struct Sheet {
     pub learner: LearnerId,
 }
 
-/// Most combinations of numbers of labs whose metrics answers name: each is a run.
+/// Most combinations of numbers for labs that answers name metrics of: each is a run.
 pub(crate) const MOST_LAB_DRAWS: usize = 100;
 
 /// Draws that are looked at where there are more.

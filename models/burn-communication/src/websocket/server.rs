@@ -72,7 +72,7 @@ async fn serve(stream: TcpStream, peer: SocketAddr, routes: Arc<Routes>) {
     }
 }
 
-/// A connection whose request and first message are as they must be.
+/// Accepts a connection after its request and first message have passed the checks.
 async fn open(
     stream: TcpStream,
     peer: SocketAddr,

@@ -1,10 +1,10 @@
 //! Loops of a symbolic thread.
 //!
-//! A loop whose variables advance by the same amount in every iteration is walked through once, for iteration `k`: a
+//! A loop with variables that advance by the same amount in every iteration is walked through once, for iteration `k`: a
 //! variable that began at `v` and advances by `c` is `v + c * k`. If there are barriers in it, all threads of a block
 //! must make the same iterations, and the barriers passed before a place of iteration `k` are `e + m * k + s`, with `m`
 //! of them in an iteration. Other loops are unrolled while their condition can hold (a size halved ten times is 0 for
-//! every block). What is left is a loop without barriers whose variables are taken for unknown from the first iteration
+//! every block). What is left is a loop without barriers, with variables that are taken for unknown from the first iteration
 //! on.
 
 use crate::proof::executor::{Executor, LoopParts};
@@ -16,7 +16,7 @@ use crate::typed_ast::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Turns that a loop is unrolled into.
+/// Iterations that a loop is unrolled into.
 const MOST_ITERATIONS: usize = 40;
 
 /// A variable that every iteration moves by the same amount.
@@ -182,7 +182,7 @@ impl Executor<'_> {
         let Some(barriers) = counted?.epoch.minus(&head.epoch).known() else {
             return undecided(
                 parts.place,
-                "a loop whose iterations have different numbers of barriers",
+                "a loop with different numbers of barriers in its iterations",
             );
         };
         head.epoch = head.epoch.plus(&iteration.times_number(barriers));
