@@ -12,6 +12,7 @@ mod attention;
 mod convolution;
 mod linear;
 mod loss;
+mod relu;
 mod rows;
 mod vector;
 
@@ -65,19 +66,47 @@ pub fn convolution(
     apply(convolution, inputs, Shape::new([batch, outputs, height, width]))
 }
 
-/// x W + b for batches of few rows, `[batch, inputs]` to `[batch, outputs]`; only gradients differ from burn's own.
+/// max(0, x), or x as it was. What is computed again in the backward pass is left to burn.
+pub fn relu<const D: usize>(x: Tensor<D>) -> Result<Tensor<D>, Tensor<D>> {
+    if !is_on() {
+        return Err(x);
+    }
+    let input = [x.into_dispatch()];
+    // The copies that the conversion takes are gone before the numbers are written over.
+    if let Some([x]) = primitives::<Flex, 1>(&input) {
+        drop(input);
+        return Ok(Tensor::from_primitive::<Flex>(relu::forward(x)));
+    }
+    if let Some([x]) = primitives::<Autodiff<Flex>, 1>(&input) {
+        drop(input);
+        return Ok(Tensor::from_primitive::<Autodiff<Flex>>(relu::recorded(x)));
+    }
+    let [x] = input;
+    Err(Tensor::from_dispatch(x))
+}
+
+/// x W + b for small layers and for batches of few rows, `[batch, inputs]` to `[batch, outputs]`.
 pub fn linear(x: &Tensor<2>, weight: &Tensor<2>, bias: &Tensor<1>) -> Option<Tensor<2>> {
+    let [rows, inputs] = x.dims();
     let [_, outputs] = weight.dims();
-    if !linear::is_worth_it(x.dims(), outputs) || !is_on() {
+    let sizes = [rows, inputs, outputs];
+    let fits = weight.dims()[0] == inputs && bias.dims() == [outputs];
+    if !fits || !is_on() {
         return None;
     }
-    let inputs =
+    let tensors =
         [x.clone().into_dispatch(), weight.clone().into_dispatch(), bias.clone().into_dispatch()];
-    if let Some(inputs) = primitives::<Autodiff<Flex>, 3>(&inputs) {
+    if linear::is_small(sizes) {
+        return apply(linear::Small { inputs, outputs }, tensors, Shape::new([rows, outputs]));
+    }
+    if !linear::is_worth_it(sizes) {
+        return None;
+    }
+    if let Some(inputs) = primitives::<Autodiff<Flex>, 3>(&tensors) {
         let result = linear::recorded::<NoCheckpointing>(inputs);
         return Some(Tensor::from_primitive::<Autodiff<Flex>>(result));
     }
-    let inputs = primitives::<Autodiff<Flex, BalancedCheckpointing>, 3>(&inputs)?;
+    let inputs = primitives::<Autodiff<Flex, BalancedCheckpointing>, 3>(&tensors)?;
     let result = linear::recorded::<BalancedCheckpointing>(inputs);
     Some(Tensor::from_primitive::<Autodiff<Flex, BalancedCheckpointing>>(result))
 }
@@ -309,8 +338,11 @@ fn primitives<B: Backend, const N: usize>(
 where
     DispatchTensor: DispatchKindConversion<B>,
 {
-    let primitives = tensors.each_ref().map(|tensor| {
-        if tensor.dtype() != DType::F32 {
+    let primitives = tensors.iter().map(|tensor| {
+        // A conversion that fails writes a sentence, which takes longer than many an operation.
+        if is_recorded(tensor) != B::ad_enabled(&B::Device::default())
+            || tensor.dtype() != DType::F32
+        {
             return None;
         }
         match DispatchTensor::try_into_backend(tensor.clone()) {
@@ -318,8 +350,11 @@ where
             _ => None,
         }
     });
-    let primitives: Option<Vec<_>> = primitives.into_iter().collect();
-    primitives?.try_into().ok()
+    primitives.collect::<Option<Vec<_>>>()?.try_into().ok()
+}
+
+fn is_recorded(tensor: &DispatchTensor) -> bool {
+    tensor.autodiff != Default::default()
 }
 
 fn contiguous<const N: usize>(tensors: [FlexTensor; N]) -> [FlexTensor; N] {
@@ -330,6 +365,12 @@ fn contiguous<const N: usize>(tensors: [FlexTensor; N]) -> [FlexTensor; N] {
 fn numbers(tensor: &FlexTensor) -> &[f32] {
     let start = tensor.layout().start_offset();
     &tensor.storage::<f32>()[start..start + tensor.layout().num_elements()]
+}
+
+/// The same to be written to; numbers that others see are copied first.
+fn numbers_mut(tensor: &mut FlexTensor) -> &mut [f32] {
+    let (start, count) = (tensor.layout().start_offset(), tensor.layout().num_elements());
+    &mut tensor.storage_mut::<f32>()[start..start + count]
 }
 
 fn tensor(numbers: Vec<f32>, shape: Shape) -> FlexTensor {

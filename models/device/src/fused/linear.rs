@@ -1,4 +1,5 @@
-//! A layer of neurons on batches of few rows. It is burn's, but for the gradient of its input, t Wᵀ.
+//! A layer of neurons. A small one is computed whole, as a general product takes longer to begin than to compute; a large
+//! one on few rows is burn's, but for the gradient of its input, t Wᵀ.
 //!
 //! Where rows are few, most of that product is reading W on its side, which burn does at the pace of one core, whatever
 //! the others do: it took a quarter of a step of 784-512-512-10.
@@ -14,8 +15,8 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Flex, TensorMetadata};
 use macerator::{AutoArch, Scalar, Simd, WithSimd};
 
-use super::vector::{LANES, ROWS, tile};
-use super::{contiguous, numbers, tensor};
+use super::vector::{LANES, ROWS, add_small_product, add_small_product_on_its_side, tile};
+use super::{Forward, Operation, contiguous, numbers, tensor};
 
 /// Rows up to which reading W takes most of it.
 const FEW: usize = 128;
@@ -29,9 +30,65 @@ const LEAST_EACH: usize = 1 << 21;
 /// Terms of a sum taken at a time, so that what is read of W stays in the first cache.
 const TERMS: usize = 256;
 
-/// Whether dividing the product pays for a batch `[rows, inputs]`.
-pub(super) fn is_worth_it([rows, inputs]: [usize; 2], outputs: usize) -> bool {
+/// Multiply-adds up to which a general product takes longer to begin than to compute.
+const SMALL: usize = 1 << 18;
+
+/// Whether dividing the product pays.
+pub(super) fn is_worth_it([rows, inputs, outputs]: [usize; 3]) -> bool {
     rows <= FEW && rows * inputs * outputs >= LARGE
+}
+
+pub(super) fn is_small([rows, inputs, outputs]: [usize; 3]) -> bool {
+    (1..=SMALL).contains(&(rows * inputs * outputs))
+}
+
+/// Of x `[rows, inputs]`, W `[inputs, outputs]` and b `[outputs]`: y = x W + b; it keeps nothing.
+///
+/// With the slope t of y: ∂x = t Wᵀ, ∂W = xᵀ t, and ∂b is the sum of the rows of t.
+#[derive(Clone, Debug)]
+pub(super) struct Small {
+    pub(super) inputs: usize,
+    pub(super) outputs: usize,
+}
+
+impl Operation<3> for Small {
+    #[inline(always)]
+    fn forward<S: Simd>(&self, [x, weight, bias]: [&[f32]; 3]) -> Forward {
+        let Self { inputs, outputs } = *self;
+        let rows = x.len() / inputs;
+        let mut result = bias.repeat(rows);
+        let sizes = [rows, inputs, outputs];
+        add_small_product::<S>((&mut result, outputs), x, (weight, outputs), sizes);
+        Forward { result, kept: Vec::new() }
+    }
+
+    #[inline(always)]
+    fn backward<S: Simd>(
+        &self,
+        [x, weight, _]: [&[f32]; 3],
+        _: &[f32],
+        slope: &[f32],
+        [is_by_x_wanted, ..]: [bool; 3],
+    ) -> [Vec<f32>; 3] {
+        let Self { inputs, outputs } = *self;
+        let rows = x.len() / inputs;
+        let mut by_x = Vec::new();
+        if is_by_x_wanted {
+            let turned: Vec<f32> =
+                (0..outputs).flat_map(|o| weight[o..].iter().step_by(outputs).copied()).collect();
+            by_x.resize(x.len(), 0.0);
+            let sizes = [rows, outputs, inputs];
+            add_small_product::<S>((&mut by_x, inputs), slope, (&turned, inputs), sizes);
+        }
+        let mut by_weight = vec![0.0; weight.len()];
+        let (to, sizes) = ((&mut *by_weight, outputs), [inputs, rows, outputs]);
+        add_small_product_on_its_side::<S>(to, x, (slope, outputs), sizes);
+        let mut by_bias = vec![0.0; outputs];
+        for slope in slope.chunks_exact(outputs) {
+            by_bias.iter_mut().zip(slope).for_each(|(sum, t)| *sum += t);
+        }
+        [by_x, by_weight, by_bias]
+    }
 }
 
 /// x W + b with the way back on the tape.
@@ -156,9 +213,11 @@ impl OnItsSide<'_> {
                     let to = (&mut result[index * width..], inputs);
                     match own.len() / outputs {
                         few if few <= f32::lanes::<S>() => {
-                            tile::<S, 1>(to, high, (panel, width), few, count);
+                            tile::<S, 1>(to, high.iter().copied(), (panel, width), few, count);
                         }
-                        columns => tile::<S, C>(to, high, (panel, width), columns, count),
+                        columns => {
+                            tile::<S, C>(to, high.iter().copied(), (panel, width), columns, count)
+                        }
                     }
                 }
             }

@@ -91,7 +91,7 @@ impl<'a> Matrix<'a> {
 pub(super) fn add_product<S: Simd>(
     (c, c_row): (&mut [f32], usize),
     a: Matrix<'_>,
-    (b, b_row): (&[f32], usize),
+    b: (&[f32], usize),
     [rows, inner, columns]: [usize; 3],
     packed: &mut Vec<[f32; ROWS]>,
 ) {
@@ -105,34 +105,90 @@ pub(super) fn add_product<S: Simd>(
                 to[r] = from;
             }
         }
-        let c = &mut c[first * c_row..];
-        let lanes = f32::lanes::<S>();
-        let mut at = 0;
-        // Only the widest vectors come with registers for twice as many sums.
-        while lanes == LANES && at + 2 * lanes <= columns {
-            tile::<S, 2>((&mut c[at..], c_row), packed, (&b[at..], b_row), 2 * lanes, count);
-            at += 2 * lanes;
-        }
-        while at < columns {
-            let width = lanes.min(columns - at);
-            tile::<S, 1>((&mut c[at..], c_row), packed, (&b[at..], b_row), width, count);
-            at += width;
-        }
+        let a = || packed.iter().copied();
+        across::<S, _>((&mut c[first * c_row..], c_row), a, b, columns, count);
+    }
+}
+
+/// The same of an a that is small: it is read where it is, once for each tile.
+#[inline(always)]
+pub(super) fn add_small_product<S: Simd>(
+    (c, c_row): (&mut [f32], usize),
+    a: &[f32],
+    b: (&[f32], usize),
+    [rows, inner, columns]: [usize; 3],
+) {
+    for first in (0..rows).step_by(ROWS) {
+        let rows_of_a: [&[f32]; ROWS] =
+            array::from_fn(|r| &a[(first + r).min(rows - 1) * inner..][..inner]);
+        let a = || (0..inner).map(|k| array::from_fn(|r| rows_of_a[r][k]));
+        let count = ROWS.min(rows - first);
+        across::<S, _>((&mut c[first * c_row..], c_row), a, b, columns, count);
+    }
+}
+
+/// Adds aᵀ b to c, `[inner, rows]` by `[inner, columns]`.
+#[inline(always)]
+pub(super) fn add_small_product_on_its_side<S: Simd>(
+    (c, c_row): (&mut [f32], usize),
+    a: &[f32],
+    b: (&[f32], usize),
+    [rows, inner, columns]: [usize; 3],
+) {
+    for first in (0..rows).step_by(ROWS) {
+        let count = ROWS.min(rows - first);
+        let a = || {
+            (0..inner).map(|k| {
+                let from = &a[k * rows + first..];
+                match from.first_chunk() {
+                    Some(full) => *full,
+                    None => array::from_fn(|r| from.get(r).copied().unwrap_or_default()),
+                }
+            })
+        };
+        across::<S, _>((&mut c[first * c_row..], c_row), a, b, columns, count);
+    }
+}
+
+/// Tiles next to each other.
+#[inline(always)]
+fn across<S: Simd, A: Iterator<Item = [f32; ROWS]>>(
+    (c, c_row): (&mut [f32], usize),
+    a: impl Fn() -> A,
+    (b, b_row): (&[f32], usize),
+    columns: usize,
+    count: usize,
+) {
+    let lanes = f32::lanes::<S>();
+    let mut at = 0;
+    // Only the widest vectors come with registers for twice as many sums.
+    while lanes == LANES && at + 2 * lanes <= columns {
+        tile::<S, 2>((&mut c[at..], c_row), a(), (&b[at..], b_row), 2 * lanes, count);
+        at += 2 * lanes;
+    }
+    while at < columns {
+        let width = lanes.min(columns - at);
+        tile::<S, 1>((&mut c[at..], c_row), a(), (&b[at..], b_row), width, count);
+        at += width;
     }
 }
 
 /// The part of a product that is [`ROWS`] high and C vectors wide, from column `at` on; of the last vector, `columns`.
+///
+/// `a` gives the terms' first factors, one for each row.
 #[inline(always)]
 pub(super) fn tile<S: Simd, const C: usize>(
     (c, c_row): (&mut [f32], usize),
-    a: &[[f32; ROWS]],
+    a: impl Iterator<Item = [f32; ROWS]>,
     (b, b_row): (&[f32], usize),
     columns: usize,
     count: usize,
 ) {
     let mut sums = [[0.0.splat::<S>(); C]; ROWS];
-    for (a, b) in a.iter().zip(b.chunks(b_row)) {
-        let b: [Vector<S, f32>; C] = array::from_fn(|i| load(&b[i * f32::lanes::<S>()..columns]));
+    for (k, a) in a.enumerate() {
+        // What is read past the last column is not stored.
+        let b = &b[k * b_row..];
+        let b: [Vector<S, f32>; C] = array::from_fn(|i| load(&b[i * f32::lanes::<S>()..]));
         for (sums, a) in sums.iter_mut().zip(a) {
             let a = a.splat::<S>();
             for (sum, b) in sums.iter_mut().zip(b) {

@@ -1,5 +1,5 @@
 use crate::networks::filters::convolve;
-use crate::networks::{Activation, FilterShape, Initializer, ReceptiveField};
+use crate::networks::{Activation, FilterShape, Initializer, ReceptiveField, linear};
 use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::Tensor;
@@ -97,7 +97,7 @@ impl Cnn {
             x = convolution.forward(x); // [batch, 8, 14, 14], then [batch, 16, 7, 7] with width 8
             x = activation.apply(x); // the same shape
         }
-        self.head.forward(x.flatten(1, 3)) // [batch, 16 * 7 * 7] to [batch, outputs]
+        linear(&self.head, x.flatten(1, 3)) // [batch, 16 * 7 * 7] to [batch, outputs]
     }
 }
 

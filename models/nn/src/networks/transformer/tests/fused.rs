@@ -8,7 +8,7 @@ use crate::networks::{
 };
 use burn::module::Module;
 use burn::optim::GradientsParams;
-use burn::tensor::{Device, Distribution, Tensor, TensorData};
+use burn::tensor::{Device, Distribution, Tensor, TensorData, activation};
 use mlsys_device::fused::{self, composed};
 
 const BATCH: usize = 3;
@@ -58,7 +58,7 @@ fn a_decoder_in_one_pass_equals_the_composed_one() {
     }
 }
 
-/// Rows and neurons that fill no vector, with and without recomputing; one layer is too small for an operation of its own.
+/// Rows and neurons that fill no vector, with and without recomputing; one layer is burn's, one on few rows, one small.
 #[test]
 fn a_layer_on_few_rows_has_the_composed_gradients() {
     let plain = Device::flex();
@@ -79,6 +79,54 @@ fn a_layer_on_few_rows_has_the_composed_gradients() {
             assert!(found < 1e-5, "{at}: {found:e}");
         }
     }
+}
+
+/// Sizes below, at and above those of vectors and of the rows that are computed together.
+#[test]
+fn small_layers_have_the_composed_results_and_gradients() {
+    let device = Device::flex().autodiff();
+    for [rows, inputs, outputs] in [[1, 1, 1], [3, 2, 5], [8, 16, 16], [129, 33, 40], [64, 2, 70]] {
+        let random =
+            |shape: [usize; 2]| Tensor::<2>::random(shape, Distribution::Normal(0.0, 1.0), &device);
+        let x = random([rows, inputs]).require_grad();
+        let weight = random([inputs, outputs]).require_grad();
+        let bias = random([1, outputs]).reshape([outputs]).detach().require_grad();
+        let everything = |result: Tensor<2>| {
+            let mut gradients = (result.clone() * result.clone().sin()).sum().backward();
+            let by_bias = bias.grad_remove(&mut gradients).unwrap();
+            let [by_x, by_weight] =
+                [&x, &weight].map(|tensor| values(tensor.grad_remove(&mut gradients).unwrap()));
+            [values(result), by_x, by_weight, values(by_bias)]
+        };
+        let ours =
+            everything(fused::linear(&fused::relu(x.clone()).unwrap(), &weight, &bias).unwrap());
+        let burns = everything(
+            activation::relu(x.clone()).matmul(weight.clone()) + bias.clone().unsqueeze(),
+        );
+        for (at, (ours, burns)) in ours.iter().zip(&burns).enumerate() {
+            let found = difference(ours, burns);
+            let are_zero = burns.iter().all(|x| x.abs() < 1e-6);
+            assert!(found < 1e-5 || are_zero, "{rows} {inputs} {outputs} {at}: {found:e}");
+        }
+    }
+}
+
+/// Also of numbers that are not finite, and of no sign.
+#[test]
+fn relu_passes_what_burns_passes() {
+    let device = Device::flex().autodiff();
+    let given = [-1.0, -0.0, 0.0, 1e-40, 2.0, f32::INFINITY, f32::NEG_INFINITY, -f32::MIN_POSITIVE];
+    let x = Tensor::<1>::from_data(given, &device).require_grad();
+    let everything = |result: Tensor<1>| {
+        let gradients = (result.clone() * 3.0).sum().backward();
+        [values(result), values(x.grad(&gradients).unwrap())]
+    };
+    let ours = everything(fused::relu(x.clone()).unwrap());
+    assert_eq!(ours, everything(activation::relu(x.clone())));
+    let missing = Tensor::<1>::from_data([f32::NAN], &device);
+    assert!(values(fused::relu(missing).unwrap())[0].is_nan());
+    let recomputing = Device::flex().autodiff().gradient_checkpointing();
+    assert!(fused::relu(Tensor::<1>::from_data(given, &recomputing)).is_err());
 }
 
 #[test]
