@@ -170,7 +170,7 @@ fn markdown_section(lesson: &LessonResult, text: &mut String) {
     for comparison in &lesson.comparisons {
         let _ = writeln!(text, "\n{}\n", plain(&comparison.panel));
         for line in &comparison.lines {
-            let line: String = line.chars().filter(|c| !c.is_control()).collect();
+            let line: String = line.chars().filter(|c| !mlsys_expr::steers_terminal(*c)).collect();
             let _ = writeln!(text, "    {line}");
         }
     }
@@ -221,7 +221,7 @@ fn plain(text: &str) -> String {
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '&' => safe.push_str("&amp;"),
-            c if c.is_control() => safe.push(' '),
+            c if mlsys_expr::steers_terminal(c) => safe.push(' '),
             c => safe.push(c),
         }
     }

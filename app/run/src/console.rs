@@ -8,6 +8,8 @@ use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+use mlsys_lab::steers_terminal;
+
 use crate::process::Failure;
 
 /// Where results, warnings and progress go.
@@ -35,7 +37,7 @@ impl Console {
             if io::stderr().is_terminal() { Progress::Drawn(None) } else { Progress::Silent };
         let out = BufWriter::new(io::stdout());
         let out: Box<dyn Write> = if io::stdout().is_terminal() {
-            Box::new(Harmless { inner: out, holds_lead: false })
+            Box::new(Harmless { inner: out, begun: Vec::new() })
         } else {
             Box::new(out)
         };
@@ -123,7 +125,7 @@ impl Write for Console {
 pub fn harmless(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() && c != '\n' && c != '\t' {
+        if steers_terminal(c) && c != '\n' && c != '\t' {
             safe.extend(c.escape_default());
         } else {
             safe.push(c);
@@ -132,37 +134,29 @@ pub fn harmless(text: &str) -> String {
     safe
 }
 
-/// A stream to a terminal on which [`harmless`] text arrives.
+/// A stream to a terminal on which [`harmless`] text arrives; bytes that are no UTF-8 arrive as U+FFFD.
 struct Harmless<W> {
     inner: W,
-    /// Whether the last byte was the first of two of U+0080 to U+00BF, half of which steer a terminal.
-    holds_lead: bool,
+    /// The first bytes of a character whose others come with the next write.
+    begun: Vec<u8>,
 }
-
-const LEAD: u8 = 0xc2;
 
 impl<W: Write> Write for Harmless<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut safe = Vec::with_capacity(bytes.len());
-        for &byte in bytes {
-            let is_second = std::mem::take(&mut self.holds_lead);
-            let steers = match byte {
-                b'\n' | b'\t' => false,
-                0x80..=0x9f => is_second,
-                _ => byte.is_ascii_control(),
-            };
-            if is_second && !steers {
-                safe.push(LEAD);
-            }
-            if steers {
-                safe.extend(char::from(byte).escape_default().map(|c| c as u8));
-            } else if byte == LEAD {
-                self.holds_lead = true;
-            } else {
-                safe.push(byte);
+        let mut text = std::mem::take(&mut self.begun);
+        text.extend(bytes);
+        let mut chunks = text.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            self.inner.write_all(harmless(chunk.valid()).as_bytes())?;
+            let rest = chunk.invalid();
+            let is_cut_off =
+                |rest| std::str::from_utf8(rest).is_err_and(|e| e.error_len().is_none());
+            if chunks.peek().is_none() && is_cut_off(rest) {
+                self.begun = rest.to_vec();
+            } else if !rest.is_empty() {
+                self.inner.write_all("\u{fffd}".as_bytes())?;
             }
         }
-        self.inner.write_all(&safe)?;
         Ok(bytes.len())
     }
 
@@ -177,9 +171,9 @@ mod tests {
 
     #[test]
     fn a_terminal_gets_nothing_that_steers_it_however_it_is_written() {
-        let text = "a\x1b[2Jb\x07\u{9b}c\u{a0}\u{e9}\u{4f60}\x7f\r\n\t";
+        let text = "a\x1b[2Jb\x07\u{9b}c\u{a0}\u{e9}\u{4f60}\u{202e}\u{2028}\u{2069}\x7f\r\n\t";
         for piece in [1, 2, 3, 100] {
-            let mut stream = Harmless { inner: Vec::new(), holds_lead: false };
+            let mut stream = Harmless { inner: Vec::new(), begun: Vec::new() };
             text.as_bytes().chunks(piece).for_each(|bytes| stream.write_all(bytes).unwrap());
             assert_eq!(String::from_utf8(stream.inner).unwrap(), harmless(text), "{piece}");
         }
@@ -188,5 +182,15 @@ mod tests {
     #[test]
     fn nothing_that_steers_a_terminal_gets_through() {
         assert_eq!(harmless("a\x1b[2Jb\x07\u{9b}c\r\n\t"), "a\\u{1b}[2Jb\\u{7}\\u{9b}c\\r\n\t");
+        assert_eq!(harmless("\u{202e}txt.exe\u{2066}"), "\\u{202e}txt.exe\\u{2066}");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_reach_no_terminal() {
+        let mut stream = Harmless { inner: Vec::new(), begun: Vec::new() };
+        for bytes in [b"a\x9b2J\xe4".as_slice(), b"b\xe2\x80", b"c"] {
+            stream.write_all(bytes).unwrap();
+        }
+        assert_eq!(String::from_utf8(stream.inner).unwrap(), "a\u{fffd}2J\u{fffd}b\u{fffd}c");
     }
 }

@@ -107,11 +107,11 @@ impl Draft {
     }
 }
 
-/// A source text with Unix line ends and without other control characters.
+/// A source text with Unix line ends and without other characters that steer a terminal.
 pub fn clean(text: &str) -> String {
     let unix = text.replace("\r\n", "\n").replace('\r', "\n");
     unix.chars()
-        .filter(|c| matches!(c, '\n' | '\t') || !c.is_control() && *c != '\u{feff}')
+        .filter(|c| matches!(c, '\n' | '\t') || !mlsys_lab::steers_terminal(*c) && *c != '\u{feff}')
         .collect()
 }
 

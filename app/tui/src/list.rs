@@ -207,13 +207,16 @@ impl TextField {
         FieldEvent::Typed
     }
 
-    /// Takes pasted text; line ends become spaces and control characters are dropped.
+    /// Takes pasted text; line ends become spaces and what would steer the terminal is dropped.
     pub fn paste(&mut self, text: &str) {
         if std::mem::take(&mut self.is_selected) {
             self.clear();
         }
         let blank = |c| if matches!(c, '\n' | '\t') { ' ' } else { c };
-        text.chars().map(blank).filter(|c| !c.is_control()).for_each(|c| self.insert(c));
+        text.chars()
+            .map(blank)
+            .filter(|c| !mlsys_expr::steers_terminal(*c))
+            .for_each(|c| self.insert(c));
     }
 
     fn clear(&mut self) {

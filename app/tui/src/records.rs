@@ -95,9 +95,9 @@ impl RecordEntry {
     }
 }
 
-/// Without terminal control characters: the files are untrusted.
+/// Without what would steer the terminal: the files are untrusted.
 fn plain(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(80).collect()
+    text.chars().filter(|c| !mlsys_expr::steers_terminal(*c)).take(80).collect()
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]

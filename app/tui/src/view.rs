@@ -9,7 +9,7 @@ pub mod lesson;
 pub mod pages;
 
 use mlsys_lab::device::{DeviceChoice, choose};
-use mlsys_lab::{Backend, DeviceInfo};
+use mlsys_lab::{Backend, DeviceInfo, steers_terminal};
 use mlsys_run::settings;
 use mlsys_view::theme::Look;
 use ratatui::prelude::*;
@@ -30,6 +30,20 @@ const LEAST: (u16, u16) = (24, 6);
 const WIDEST_TEXT: u16 = 84;
 
 pub fn draw(app: &App, frame: &mut Frame<'_>) {
+    draw_all(app, frame);
+    show_what_steers(frame.buffer_mut());
+}
+
+/// Puts U+FFFD for every character that would steer the terminal, from whatever file it came.
+fn show_what_steers(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        if cell.symbol().contains(steers_terminal) {
+            cell.set_symbol("\u{fffd}");
+        }
+    }
+}
+
+fn draw_all(app: &App, frame: &mut Frame<'_>) {
     let area = frame.area();
     Block::new().style(app.theme().screen).render(area, frame.buffer_mut());
     if area.width < LEAST.0 || area.height < LEAST.1 {

@@ -204,7 +204,7 @@ pub fn wrap_code(line: &str, width: usize) -> Vec<String> {
 
 /// A text as one line.
 pub fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    text.chars().map(|c| if mlsys_expr::steers_terminal(c) { ' ' } else { c }).collect()
 }
 
 /// A text that fits a cell: one line, and not without end.

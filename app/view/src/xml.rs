@@ -70,7 +70,7 @@ pub fn escaped(text: &str) -> String {
             '\t' => safe.push_str("&#9;"),
             '\r' => safe.push_str("&#13;"),
             '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
-            c if c.is_control() => safe.push('\u{fffd}'),
+            c if mlsys_expr::steers_terminal(c) => safe.push('\u{fffd}'),
             c => safe.push(c),
         }
     }

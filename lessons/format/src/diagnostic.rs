@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use mlsys_expr::{Excerpt, Span, named_enum, reorders};
+use mlsys_expr::{Excerpt, Span, named_enum, steers_terminal};
 
 /// One thing that is wrong, with its place and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -284,7 +284,7 @@ pub(crate) fn one_line(text: &str) -> String {
     text.chars()
         .map(|c| match c {
             '\n' | '\t' => ' ',
-            c if c.is_control() || reorders(c) => '\u{fffd}',
+            c if steers_terminal(c) => '\u{fffd}',
             c => c,
         })
         .collect()

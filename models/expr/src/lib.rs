@@ -32,5 +32,5 @@ pub use pattern::evaluate_pattern;
 pub use program::{Program, Statement, parse_program, program_errors};
 pub use source::{
     Dialect, Excerpt, MAX_BYTES, MAX_DEPTH, MAX_NODES, MAX_PROGRAM_BYTES, MAX_PROGRAM_NODES, Span,
-    reorders,
+    reorders, steers_terminal,
 };

@@ -84,9 +84,14 @@ impl Excerpt {
 fn printable(c: char) -> char {
     match c {
         '\t' => ' ',
-        c if c.is_control() || reorders(c) => '\u{fffd}',
+        c if steers_terminal(c) => '\u{fffd}',
         c => c,
     }
+}
+
+/// Whether a character moves, recolours or reorders what a terminal shows, instead of being shown on it.
+pub fn steers_terminal(c: char) -> bool {
+    c.is_control() || reorders(c)
 }
 
 /// Whether a character reorders the text around it, so that a line reads otherwise than it is.

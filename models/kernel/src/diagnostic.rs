@@ -58,8 +58,8 @@ impl CompileError {
         diagnostics.dedup_by_key(|complaint| complaint.place);
         diagnostics.truncate(MOST);
         let line = |c: &Diagnostic| text.lines().nth(c.place.line.saturating_sub(1) as usize);
-        // Control characters in untrusted text never reach a terminal; a message may quote it.
-        let clean = |line: &str| line.replace(|c: char| c.is_control(), " ");
+        // What steers a terminal never reaches it from untrusted text; a message may quote it.
+        let clean = |line: &str| line.replace(mlsys_expr::steers_terminal, " ");
         for complaint in &mut diagnostics {
             complaint.message = clean(&complaint.message);
             complaint.help = clean(&complaint.help);

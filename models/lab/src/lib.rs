@@ -20,7 +20,7 @@ pub mod schema;
 pub mod tables;
 pub mod value;
 
-pub use mlsys_expr::{UnknownName, median, named_enum, nearest, random};
+pub use mlsys_expr::{UnknownName, median, named_enum, nearest, random, reorders, steers_terminal};
 
 pub use control::{Command, Control, Limits, NextStep, StopReason};
 pub use device::{Backend, DeviceChoice, DeviceId, DeviceInfo};

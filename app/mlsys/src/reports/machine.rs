@@ -292,7 +292,7 @@ pub fn annotations(results: &Results) -> String {
 
 /// Text after the second `::`, as the runner reads it.
 fn data(text: &str) -> String {
-    let visible = |c: &char| !c.is_control() || *c == '\n';
+    let visible = |c: &char| !mlsys_expr::steers_terminal(*c) || *c == '\n';
     text.chars().filter(visible).collect::<String>().replace('%', "%25").replace('\n', "%0A")
 }
 

@@ -355,7 +355,7 @@ pub fn values(params: &Json) -> Vec<(&str, Value)> {
 
 /// A text in one line of at most 60 characters.
 fn short(text: &str) -> String {
-    let mut characters = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let mut characters = text.chars().map(|c| if mlsys_lab::steers_terminal(c) { ' ' } else { c });
     let short: String = characters.by_ref().take(60).collect();
     if characters.next().is_some() { format!("{short} …") } else { short }
 }

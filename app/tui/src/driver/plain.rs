@@ -175,7 +175,7 @@ impl Talk<'_> {
 
 /// A line without anything that could steer a terminal.
 fn harmless(line: &str) -> String {
-    line.chars().filter(|c| !c.is_control() || *c == '\t').collect()
+    line.chars().filter(|c| !mlsys_expr::steers_terminal(*c) || *c == '\t').collect()
 }
 
 /// A longer line is no answer; the rest of it is passed over.

@@ -1,8 +1,10 @@
 //! Whole screens: at some sizes with styles against files, and at every size in every look for the absence of panics.
 
+use mlsys_lab::{Report, steers_terminal};
 use mlsys_view::glyphs::{GlyphSet, Glyphs};
 use mlsys_view::theme::{Background, ColorDepth, Look, Theme};
 use ratatui::backend::TestBackend;
+use ratatui::buffer::Cell;
 use ratatui::prelude::*;
 use std::thread;
 
@@ -188,5 +190,18 @@ fn shrunken_screens_are_drawn() {
                 terminal.draw(|frame| view::draw(&bench.app, frame)).unwrap();
             }
         }
+    }
+}
+
+#[test]
+fn nothing_a_run_says_steers_the_terminal() {
+    let said = "loss\u{202e}4.1\u{2066} \u{1b}[2J\u{9b}2J";
+    for size in SIZES {
+        let mut bench = Bench::in_lesson(size);
+        bench.keys("\n0.9\n ");
+        bench.report(vec![Report::Status(said.into())], 10);
+        bench.shows("4.1");
+        let steers = |cell: &Cell| cell.symbol().contains(steers_terminal);
+        assert!(!bench.buffer().content().iter().any(steers), "{size:?}:\n{}", bench.screen());
     }
 }

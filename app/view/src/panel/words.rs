@@ -31,7 +31,7 @@ pub fn words(scene: &Scene<'_>) -> String {
         None => format!("{name}: {}.", why_empty(scene)),
     };
     // A lab's text must not steer the terminal it is read on.
-    words.replace(|c: char| c.is_control() && c != '\n', " ")
+    words.replace(|c: char| mlsys_expr::steers_terminal(c) && c != '\n', " ")
 }
 
 pub(super) fn why_empty(scene: &Scene<'_>) -> String {

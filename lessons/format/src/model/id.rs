@@ -144,7 +144,7 @@ impl FromStr for LearnerId {
 
     fn from_str(text: &str) -> Result<Self, LearnerIdError> {
         let text = text.trim();
-        let is_plain = !text.chars().any(|c| c.is_control() || mlsys_expr::reorders(c));
+        let is_plain = !text.chars().any(mlsys_expr::steers_terminal);
         let fits = (1..=100).contains(&text.chars().count());
         if is_plain && fits { Ok(Self(text.to_owned())) } else { Err(LearnerIdError) }
     }
@@ -165,6 +165,6 @@ pub fn is_inside(path: &str) -> bool {
     !path.is_empty()
         && path.len() <= 200
         && !path.contains(['\\', ':'])
-        && !path.chars().any(char::is_control)
+        && !path.chars().any(mlsys_expr::steers_terminal)
         && path.split('/').all(|part| !part.is_empty() && part != "." && part != "..")
 }

@@ -1,12 +1,12 @@
 //! Characters that would do something to a terminal instead of being shown on it.
 
-use mlsys_expr::reorders;
+use mlsys_expr::{reorders, steers_terminal};
 
 use crate::diagnostic::{Code, Place, Problems};
 
 /// Whether a character has no place in a lesson: controls but line ends and tabs, and what reorders text.
 pub(super) fn harmful(c: char) -> bool {
-    (c.is_control() && !matches!(c, '\n' | '\r' | '\t')) || reorders(c)
+    steers_terminal(c) && !matches!(c, '\n' | '\r' | '\t')
 }
 
 /// Whether a text certainly has none of them and no carriage return, by its bytes alone, so that the whole of a
@@ -31,7 +31,7 @@ pub(super) fn harmless(text: &str) -> String {
             '\u{1b}' => skip_escape(&mut rest),
             '\u{9b}' => skip_control_sequence(&mut rest),
             '\n' | '\t' => clean.push(c),
-            c if c.is_control() || reorders(c) => {}
+            c if steers_terminal(c) => {}
             c => clean.push(c),
         }
     }

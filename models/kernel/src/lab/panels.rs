@@ -240,7 +240,7 @@ pub(super) fn translation(text: &str, wgsl: Result<String, Vec<Diagnostic>>) -> 
 
 /// A line without what a terminal would take for a command.
 fn plain(line: &str) -> String {
-    line.replace('\t', "    ").replace(|c: char| c.is_control(), " ")
+    line.replace('\t', "    ").replace(mlsys_expr::steers_terminal, " ")
 }
 
 const ROOFS: [(&str, &str); 3] =

@@ -122,7 +122,9 @@ fn shown(path: &Path) -> String {
 }
 
 fn harmless(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+    text.chars()
+        .map(|c| if mlsys_lab::steers_terminal(c) { char::REPLACEMENT_CHARACTER } else { c })
+        .collect()
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -82,7 +82,7 @@ pub fn read(json: &[u8], vocab: usize) -> Result<Vocabulary, TokenizerError> {
 }
 
 fn short(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(40).collect()
+    text.chars().filter(|c| !mlsys_lab::steers_terminal(*c)).take(40).collect()
 }
 
 /// Names by token.

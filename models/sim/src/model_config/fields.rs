@@ -216,7 +216,10 @@ impl<'a> Fields<'a> {
 
 /// The beginning of a text, harmless to print.
 fn short(text: &str) -> String {
-    text.chars().take(40).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    text.chars()
+        .take(40)
+        .map(|c| if mlsys_expr::steers_terminal(c) { '\u{fffd}' } else { c })
+        .collect()
 }
 
 fn is_layers(key: &str) -> bool {

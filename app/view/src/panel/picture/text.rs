@@ -212,7 +212,7 @@ pub fn rows(styled: &StyledText, paragraph: &Paragraph, width: usize) -> Vec<Row
                 used = 0;
                 continue;
             }
-            let letter = if letter.is_control() { ' ' } else { letter };
+            let letter = if mlsys_expr::steers_terminal(letter) { ' ' } else { letter };
             used += columns(letter);
             if let Some(row) = lines.last_mut() {
                 row.push((letter, part.standing));

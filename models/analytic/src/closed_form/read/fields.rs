@@ -317,8 +317,7 @@ fn in_order(table: DeTable<'_>) -> Vec<Entry<'_>> {
 
 /// What would move, recolour or reorder what a terminal shows.
 fn harmful(c: char) -> bool {
-    (c.is_control() && !matches!(c, '\n' | '\t'))
-        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    mlsys_expr::steers_terminal(c) && !matches!(c, '\n' | '\t')
 }
 
 /// A type of TOML in the words of messages.

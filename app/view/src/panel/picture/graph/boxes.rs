@@ -79,7 +79,7 @@ impl Sheet<'_> {
     /// Text that may begin left of what is in sight.
     fn text(&mut self, x: usize, y: usize, room: usize, text: &str, style: Style) {
         // What a lab calls something must not steer the terminal.
-        let text = text.replace(char::is_control, " ");
+        let text = text.replace(mlsys_expr::steers_terminal, " ");
         let cut = crate::canvas::cut(&text, room as u16, self.pen.ellipsis());
         let seen = self.window.cell(self.place.x + x, self.place.y + y);
         let last = self.place.x + x + usize::from(width(&cut)).saturating_sub(1);

@@ -73,7 +73,7 @@ const COLUMNS: [Column; 5] = [
 
 /// A line of the text; nothing in it may steer the terminal.
 fn printable(line: &str) -> String {
-    line.replace('\t', "    ").replace(|c: char| c.is_control(), " ")
+    line.replace('\t', "    ").replace(mlsys_expr::steers_terminal, " ")
 }
 
 /// The lines: at the beginning with the cost of the whole run, later with the cost so far.
