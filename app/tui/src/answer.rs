@@ -1,5 +1,7 @@
 //! What is typed into a field and what it means: letters stand for the options that are shown.
 
+use std::collections::BTreeSet;
+
 use mlsys_lab::value::plural;
 use mlsys_lesson::{
     Answer, Asked, Lesson, Predict, PredictKind, PredictionError, Question, QuestionKind,
@@ -89,7 +91,8 @@ pub fn read(text: &str, lesson: &Lesson, question: &Question) -> Result<Answer, 
         Choices { texts: texts.map(str::to_owned).collect(), labels: options(lesson, question) };
     match question.kind.asked() {
         Asked::Choice { .. } => one(text, &options).map(Answer::One),
-        Asked::Multiple { .. } | Asked::Order { .. } => letters(text, &options).map(Answer::Many),
+        Asked::Multiple { .. } => letters(text, &options).map(once).map(Answer::Many),
+        Asked::Order { .. } => letters(text, &options).map(Answer::Many),
         Asked::Match { left, .. } => {
             let rights = letters(&numbered(text), &options)?;
             if rights.len() != left.len() {
@@ -164,6 +167,13 @@ fn one(text: &str, options: &Choices) -> Result<String, AnswerError> {
     }
 }
 
+/// Each option where it is named first.
+fn once(mut options: Vec<String>) -> Vec<String> {
+    let mut named = BTreeSet::new();
+    options.retain(|option| named.insert(option.clone()));
+    options
+}
+
 /// The options that letters name; spaces and commas between them do not count.
 fn letters(text: &str, options: &Choices) -> Result<Vec<String>, AnswerError> {
     // Typing the option itself is accepted.
@@ -210,6 +220,7 @@ mod tests {
         assert_eq!(names("d"), Err("'d' is not one of the letters a to c".to_owned()));
         assert_eq!(names(" "), Err("type one of the letters a to c".to_owned()));
         assert_eq!(one("ab", &options), Err(AnswerError::Several));
+        assert_eq!(once(letters("bcbb", &options).unwrap()), ["green", "blue"]);
     }
 
     #[test]

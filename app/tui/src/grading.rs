@@ -164,7 +164,12 @@ impl Page {
         self.checks.extend(checks);
         for (id, statement, outcome) in compared {
             if let Some(made) = self.predictions.get_mut(&id) {
-                (made.comparison, made.outcome) = (Some(statement), outcome);
+                let is_new = made.comparison.replace(statement).is_none();
+                made.outcome = outcome;
+                let block = |block: &Block| block.as_predict().is_some_and(|one| one.id == id);
+                if is_new && let Some(block) = lesson.blocks.iter().position(block) {
+                    self.revealed = Some(self.revealed.map_or(block, |first| first.min(block)));
+                }
             }
         }
     }

@@ -71,6 +71,12 @@ impl Card<'_> {
         if let Some(made) = made {
             let given = answer::spelled(&made.given, |text| predict.label(text));
             self.line(format!("your guess: {given}"), theme.text);
+            if locked && is_open && predict.turn.is_some() {
+                for lab in self.page.unrun_labs_of(predict) {
+                    let sentence = format!("it also needs a run of {lab} with the lesson's values");
+                    self.line(sentence, theme.warn);
+                }
+            }
             if let Some(comparison) = &made.comparison {
                 self.line(comparison.clone(), theme.accent);
                 made.outcome.iter().for_each(|outcome| self.prose(outcome));

@@ -59,6 +59,8 @@ pub struct Page {
     pub reminded: Option<usize>,
     /// The guessed try that the next step to a task passes: it was said what it waits for.
     pub passing: Option<usize>,
+    /// The prediction that a run has just revealed: the next step shows it before it goes on.
+    pub revealed: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,6 +167,7 @@ impl Page {
             audience: Audience::Student,
             reminded: None,
             passing: None,
+            revealed: None,
         };
         page.marked = page.activities().first().copied();
         page

@@ -134,3 +134,58 @@ fn a_number_is_one_of_the_listed_whatever_its_spelling() {
         ("\n2.5\n", "in this lesson learning_rate is one of: 1, 2, 3"),
     ]);
 }
+
+/// Live labs turn a narrow screen to their pictures, away from the guess that their run answers.
+#[test]
+fn the_step_after_a_run_shows_what_it_has_revealed() {
+    let lab = "```{lab} run\nkind = \"train\"\n[set]\nsteps = 400\n```\n\n";
+    let guess = "```{predict} p\nlab = \"run\"\ntype = \"numeric\"\nprompt = \"What accuracy?\"\n\
+        metric = \"run.accuracy\"\n```\n\n";
+    let text = [FRONT, "Text.\n\n", guess, lab, &lines(30), &question("q", 7)].concat();
+    let (mut bench, _) = Bench::opening((80, 24), &text);
+    bench.follow(&[("n\n0.5\n ", "no: What accuracy")]);
+    bench.train(0.97);
+    bench.follow(&[
+        ("", "n shows how near it was"),
+        ("n", "What accuracy | You said 0.5; measured 0.97"),
+        ("n", "→ LAB run | no: how near"),
+    ]);
+    // Scrolled away on a wide screen.
+    let (mut bench, _) = Bench::opening((120, 40), &text);
+    bench.follow(&[("n\n0.5\n n______", "no: What accuracy")]);
+    bench.train(0.97);
+    bench.follow(&[("", "n shows how near it was"), ("n", "You said 0.5; measured 0.97")]);
+    // In sight it needs no step of its own.
+    let (mut bench, _) = Bench::opening((120, 40), &text);
+    bench.follow(&[("n\n0.5\n ", "What accuracy")]);
+    bench.train(0.97);
+    bench.follow(&[("", "You said 0.5 | no: how near"), ("n", "→ LAB run")]);
+}
+
+#[test]
+fn a_try_says_which_other_run_it_waits_for() {
+    let occupancy = |id: &str| {
+        format!(
+            "```{{lab}} {id}\nkind = \"occupancy\"\n[knob.threads_per_block]\nvalues = [256, 512]\n```\n\n"
+        )
+    };
+    let guess = "```{predict} p\nlab = \"base\"\ntype = \"numeric\"\nprompt = \"How many?\"\n\
+        metric = \"base.occupancy\"\n```\n\n";
+    let attempt = "```{try} more\nlab = \"other\"\nset = { threads_per_block = 512 }\ntype = \"numeric\"\n\
+        prompt = \"What is it then?\"\nmetric = \"more.occupancy / base.occupancy\"\n```\n\n";
+    let text = [FRONT, guess, &occupancy("base"), &occupancy("other"), attempt].concat();
+    let (mut bench, _) = Bench::opening((120, 40), &text);
+    let answers = |bench: &mut Bench, occupancy: f64| {
+        bench.report(vec![Report::Scalar { name: "occupancy".into(), value: occupancy.into() }], 1);
+        bench.end(Outcome::Finished);
+    };
+    // Past the guess for the first lab, which so never runs.
+    bench.keys("nnn");
+    answers(&mut bench, 1.0);
+    bench.keys("n\n0.5\n\t>");
+    answers(&mut bench, 0.6123456);
+    bench.follow(&[("", "it also needs a run of base")]);
+    bench.keys("\t\t[  ");
+    answers(&mut bench, 1.0);
+    bench.follow(&[("", "no: it also needs | You said 0.5; computed 0.612346")]);
+}

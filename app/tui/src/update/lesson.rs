@@ -241,7 +241,7 @@ impl App {
         });
     }
 
-    fn scroll_in(&mut self, to: impl Fn(&Page, &Document, usize) -> usize) {
+    pub(super) fn scroll_in(&mut self, to: impl Fn(&Page, &Document, usize) -> usize) {
         let (width, height) = view::text_size(self.screen.size);
         if let Some(page) = self.page.as_mut() {
             let document = document::build(page, width, &self.screen.look);

@@ -224,6 +224,7 @@ impl App {
         for event in events {
             self.save(event);
         }
+        self.tell_revealed();
         self.note_completion();
     }
 
@@ -249,6 +250,7 @@ impl App {
         for event in events {
             self.save(event);
         }
+        self.tell_revealed();
         self.note_completion();
     }
 }

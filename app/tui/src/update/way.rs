@@ -11,6 +11,9 @@ impl App {
     pub(super) fn next_activity(&mut self) {
         let size = self.screen.size;
         let (width, height) = view::text_size(size);
+        if self.show_revealed() {
+            return self.start_instant();
+        }
         let Some(page) = self.page.as_mut() else { return };
         page.turn_to(Side::Text);
         if let Some(turn) = page.pending_turn().filter(|_| page.passing != page.marked) {
@@ -54,6 +57,38 @@ impl App {
                 self.start_instant();
             }
             None => self.end_lesson(),
+        }
+    }
+
+    /// Whether what a run has revealed was not on the screen: shows it and leaves the marked activity as it is.
+    fn show_revealed(&mut self) -> bool {
+        let is_hidden = self.is_revealed_hidden();
+        let Some(page) = self.page.as_mut() else { return false };
+        let Some(block) = page.revealed.take().filter(|_| is_hidden) else { return false };
+        page.turn_to(Side::Text);
+        self.scroll_in(|page, document, height| {
+            document.scroll_for(Some(block), page.scroll, height)
+        });
+        true
+    }
+
+    /// Whether a revealed prediction is on the other side or has been scrolled away.
+    fn is_revealed_hidden(&self) -> bool {
+        let (width, height) = view::text_size(self.screen.size);
+        let Some(page) = &self.page else { return false };
+        let Some(block) = page.revealed else { return false };
+        let takes_turns = view::sides(self.screen.size).tabs.is_some();
+        if page.full_screen.is_some() || takes_turns && page.side != Side::Text {
+            return true;
+        }
+        let document = document::build(page, width, &self.screen.look);
+        document.scroll_for(Some(block), page.scroll, height) != page.scroll
+    }
+
+    /// Says after a run that what it has revealed is not on the screen.
+    pub(super) fn tell_revealed(&mut self) {
+        if self.is_revealed_hidden() {
+            self.notify("this run answers your guess: n shows how near it was");
         }
     }
 

@@ -214,12 +214,12 @@ impl Predict {
             (Value::Text(predicted), Value::Text(actual)) => same(predicted, actual),
             _ => false,
         };
-        // No measurement repeats to more than three digits.
-        let told = |value: &Value, label: Option<Label>| match value {
-            Value::Number(x) if label == Some(Label::Measured) && x.fract() != 0.0 => {
+        // No measurement repeats to more than three digits, and no model is nearer to one than that.
+        let told = |value: &Value, label: Option<Label>| match (value, label) {
+            (Value::Number(x), Some(Label::Measured | Label::Modelled)) if x.fract() != 0.0 => {
                 in_words(&Value::Number(significant(*x, 3)))
             }
-            Value::Number(_) | Value::Text(_) | Value::Bool(_) | Value::Series(_) => {
+            (Value::Number(_) | Value::Text(_) | Value::Bool(_) | Value::Series(_), _) => {
                 in_words(value)
             }
         };

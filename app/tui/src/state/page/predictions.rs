@@ -56,6 +56,14 @@ impl Page {
         events
     }
 
+    /// The labs whose runs with the lesson's values a try is held against too, as far as there is none.
+    pub fn unrun_labs_of(&self, attempt: &Predict) -> Vec<&str> {
+        let names = attempt.target.formula().map_or_else(Vec::new, |formula| formula.expr.names());
+        let is_named = |id: &str| names.iter().any(|(name, _)| name.parts().next() == Some(id));
+        let unrun = self.labs.iter().filter(|lab| lab.others.reference.is_none());
+        unrun.map(|lab| lab.id.as_str()).filter(|id| is_named(id)).collect()
+    }
+
     /// The first prediction of a lab that has not been made, as an index into the blocks.
     pub fn unmade_prediction(&self, lab: &str) -> Option<usize> {
         let is_unmade = |predict: &&Predict| !self.predictions.contains_key(&predict.id);
