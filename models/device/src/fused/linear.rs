@@ -81,8 +81,8 @@ impl Operation<3> for Small {
             add_small_product::<S>((&mut by_x, inputs), slope, (&turned, inputs), sizes);
         }
         let mut by_weight = vec![0.0; weight.len()];
-        let (to, sizes) = ((&mut *by_weight, outputs), [inputs, rows, outputs]);
-        add_small_product_on_its_side::<S>(to, x, (slope, outputs), sizes);
+        let to = (&mut *by_weight, outputs);
+        add_small_product_on_its_side::<S>(to, (x, inputs), (slope, outputs), outputs);
         let mut by_bias = vec![0.0; outputs];
         for slope in slope.chunks_exact(outputs) {
             by_bias.iter_mut().zip(slope).for_each(|(sum, t)| *sum += t);
@@ -213,11 +213,9 @@ impl OnItsSide<'_> {
                     let to = (&mut result[index * width..], inputs);
                     match own.len() / outputs {
                         few if few <= f32::lanes::<S>() => {
-                            tile::<S, 1>(to, high.iter().copied(), (panel, width), few, count);
+                            tile::<S, 1>(to, &high, (panel, width), few, count);
                         }
-                        columns => {
-                            tile::<S, C>(to, high.iter().copied(), (panel, width), columns, count)
-                        }
+                        columns => tile::<S, C>(to, &high, (panel, width), columns, count),
                     }
                 }
             }

@@ -4,7 +4,6 @@
 //! the operations is `inline(always)`. Sums run in a fixed number of partial sums, whatever the width.
 
 use macerator::{Scalar, Simd, Vector};
-use std::array;
 
 /// Partial sums: the numbers of the widest vector.
 pub(super) const LANES: usize = 16;
@@ -86,6 +85,71 @@ impl<'a> Matrix<'a> {
     }
 }
 
+/// Eight rows of the left side of a product, or of what there is of them; what is computed for the others is not stored.
+pub(super) trait Band {
+    /// The number of terms.
+    fn inner(&self) -> usize;
+
+    /// The factor of every row in term k, written to `spare` where they are not next to each other. Each is read from
+    /// memory into all of a vector at once, which takes none of the units that multiply.
+    fn factors<'a>(&'a self, k: usize, spare: &'a mut [f32; ROWS]) -> &'a [f32; ROWS];
+}
+
+/// Factors next to each other.
+impl Band for &[[f32; ROWS]] {
+    #[inline(always)]
+    fn inner(&self) -> usize {
+        self.len()
+    }
+
+    #[inline(always)]
+    fn factors<'a>(&'a self, k: usize, _: &'a mut [f32; ROWS]) -> &'a [f32; ROWS] {
+        &self[k]
+    }
+}
+
+/// Rows where they are, all of one length.
+impl Band for [&[f32]; ROWS] {
+    #[inline(always)]
+    fn inner(&self) -> usize {
+        self[0].len()
+    }
+
+    #[inline(always)]
+    fn factors<'a>(&'a self, k: usize, spare: &'a mut [f32; ROWS]) -> &'a [f32; ROWS] {
+        for (to, row) in spare.iter_mut().zip(self) {
+            *to = row[k];
+        }
+        spare
+    }
+}
+
+/// Rows that stand on their side: columns of a matrix with rows of `row` numbers, from column `first` on.
+struct Columns<'a> {
+    numbers: &'a [f32],
+    row: usize,
+    first: usize,
+}
+
+impl Band for Columns<'_> {
+    #[inline(always)]
+    fn inner(&self) -> usize {
+        self.numbers.len() / self.row
+    }
+
+    #[inline(always)]
+    fn factors<'a>(&'a self, k: usize, spare: &'a mut [f32; ROWS]) -> &'a [f32; ROWS] {
+        let from = &self.numbers[k * self.row + self.first..];
+        match from.first_chunk() {
+            Some(full) => full,
+            None => {
+                spare[..from.len()].copy_from_slice(from);
+                spare
+            }
+        }
+    }
+}
+
 /// Adds a b to c: `[rows, inner]` by `[inner, columns]`. The rows of b and c are `row` numbers apart.
 #[inline(always)]
 pub(super) fn add_product<S: Simd>(
@@ -98,19 +162,18 @@ pub(super) fn add_product<S: Simd>(
     packed.resize(inner, [0.0; ROWS]);
     for first in (0..rows).step_by(ROWS) {
         let count = ROWS.min(rows - first);
-        // Rows of a next to each other; what is computed for rows past the end is not stored.
+        // Rows of a next to each other.
         for r in 0..count {
             let from = a.numbers[(first + r) * a.row..].iter().step_by(a.column);
             for (to, &from) in packed.iter_mut().zip(from) {
                 to[r] = from;
             }
         }
-        let a = || packed.iter().copied();
-        across::<S, _>((&mut c[first * c_row..], c_row), a, b, columns, count);
+        add_band::<S>((&mut c[first * c_row..], c_row), &packed.as_slice(), b, columns, count);
     }
 }
 
-/// The same of an a that is small: it is read where it is, once for each tile.
+/// The same of an a that is small enough to be read where it is, once for each tile.
 #[inline(always)]
 pub(super) fn add_small_product<S: Simd>(
     (c, c_row): (&mut [f32], usize),
@@ -119,42 +182,35 @@ pub(super) fn add_small_product<S: Simd>(
     [rows, inner, columns]: [usize; 3],
 ) {
     for first in (0..rows).step_by(ROWS) {
-        let rows_of_a: [&[f32]; ROWS] =
-            array::from_fn(|r| &a[(first + r).min(rows - 1) * inner..][..inner]);
-        let a = || (0..inner).map(|k| array::from_fn(|r| rows_of_a[r][k]));
+        let mut band = [&a[..inner]; ROWS];
+        for (r, row) in band.iter_mut().enumerate() {
+            *row = &a[(first + r).min(rows - 1) * inner..][..inner];
+        }
         let count = ROWS.min(rows - first);
-        across::<S, _>((&mut c[first * c_row..], c_row), a, b, columns, count);
+        add_band::<S>((&mut c[first * c_row..], c_row), &band, b, columns, count);
     }
 }
 
-/// Adds aᵀ b to c, `[inner, rows]` by `[inner, columns]`.
+/// Adds aᵀ b to c, of a `[inner, rows]` and b `[inner, columns]`.
 #[inline(always)]
 pub(super) fn add_small_product_on_its_side<S: Simd>(
     (c, c_row): (&mut [f32], usize),
-    a: &[f32],
+    (a, rows): (&[f32], usize),
     b: (&[f32], usize),
-    [rows, inner, columns]: [usize; 3],
+    columns: usize,
 ) {
     for first in (0..rows).step_by(ROWS) {
+        let band = Columns { numbers: a, row: rows, first };
         let count = ROWS.min(rows - first);
-        let a = || {
-            (0..inner).map(|k| {
-                let from = &a[k * rows + first..];
-                match from.first_chunk() {
-                    Some(full) => *full,
-                    None => array::from_fn(|r| from.get(r).copied().unwrap_or_default()),
-                }
-            })
-        };
-        across::<S, _>((&mut c[first * c_row..], c_row), a, b, columns, count);
+        add_band::<S>((&mut c[first * c_row..], c_row), &band, b, columns, count);
     }
 }
 
-/// Tiles next to each other.
+/// The product of a band: tiles next to each other, of which `count` rows are stored.
 #[inline(always)]
-fn across<S: Simd, A: Iterator<Item = [f32; ROWS]>>(
+fn add_band<S: Simd>(
     (c, c_row): (&mut [f32], usize),
-    a: impl Fn() -> A,
+    band: &impl Band,
     (b, b_row): (&[f32], usize),
     columns: usize,
     count: usize,
@@ -163,40 +219,49 @@ fn across<S: Simd, A: Iterator<Item = [f32; ROWS]>>(
     let mut at = 0;
     // Only the widest vectors come with registers for twice as many sums.
     while lanes == LANES && at + 2 * lanes <= columns {
-        tile::<S, 2>((&mut c[at..], c_row), a(), (&b[at..], b_row), 2 * lanes, count);
+        tile::<S, 2>((&mut c[at..], c_row), band, (&b[at..], b_row), 2 * lanes, count);
         at += 2 * lanes;
     }
     while at < columns {
         let width = lanes.min(columns - at);
-        tile::<S, 1>((&mut c[at..], c_row), a(), (&b[at..], b_row), width, count);
+        tile::<S, 1>((&mut c[at..], c_row), band, (&b[at..], b_row), width, count);
         at += width;
     }
 }
 
 /// The part of a product that is [`ROWS`] high and C vectors wide, from column `at` on; of the last vector, `columns`.
-///
-/// `a` gives the terms' first factors, one for each row.
 #[inline(always)]
 pub(super) fn tile<S: Simd, const C: usize>(
     (c, c_row): (&mut [f32], usize),
-    a: impl Iterator<Item = [f32; ROWS]>,
+    band: &impl Band,
     (b, b_row): (&[f32], usize),
     columns: usize,
     count: usize,
 ) {
+    let (lanes, inner) = (f32::lanes::<S>(), band.inner());
     let mut sums = [[0.0.splat::<S>(); C]; ROWS];
-    for (k, a) in a.enumerate() {
-        // What is read past the last column is not stored.
-        let b = &b[k * b_row..];
-        let b: [Vector<S, f32>; C] = array::from_fn(|i| load(&b[i * f32::lanes::<S>()..]));
-        for (sums, a) in sums.iter_mut().zip(a) {
-            let a = a.splat::<S>();
-            for (sum, b) in sums.iter_mut().zip(b) {
-                *sum = a.mul_add(b, *sum);
-            }
+    // What is read past the last column is not stored; only past the end of b there is nothing to read.
+    let whole = b.len().checked_sub(C * lanes).map_or(0, |last| last / b_row + 1).min(inner);
+    let (mut at, mut spare) = (0, [0.0; ROWS]);
+    for k in 0..whole {
+        let own = &b[at..][..C * lanes];
+        let mut row = [0.0.splat::<S>(); C];
+        for (to, own) in row.iter_mut().zip(own.chunks_exact(lanes)) {
+            *to = bytemuck::pod_read_unaligned(bytemuck::cast_slice(own));
         }
+        sums = with_term::<S, C>(sums, band.factors(k, &mut spare), row);
+        at += b_row;
     }
-    for (sums, c) in sums.iter().zip(c.chunks_mut(c_row)).take(count) {
+    for k in whole..inner {
+        let mut row = [0.0.splat::<S>(); C];
+        for (to, own) in row.iter_mut().zip(b[k * b_row..].chunks(lanes)) {
+            *to = padded(own);
+        }
+        sums = with_term::<S, C>(sums, band.factors(k, &mut spare), row);
+    }
+    // A copy: the sums themselves stay in registers.
+    let stored = sums;
+    for (sums, c) in stored.iter().zip(c.chunks_mut(c_row)).take(count) {
         let sums: &[f32] = bytemuck::cast_slice(sums);
         for (c, sum) in c[..columns].iter_mut().zip(sums) {
             *c += sum;
@@ -204,18 +269,27 @@ pub(super) fn tile<S: Simd, const C: usize>(
     }
 }
 
-/// A vector of the first numbers, with zeros for those that are missing.
 #[inline(always)]
-fn load<S: Simd>(numbers: &[f32]) -> Vector<S, f32> {
-    let lanes = f32::lanes::<S>();
-    match numbers.get(..lanes) {
-        Some(full) => bytemuck::pod_read_unaligned(bytemuck::cast_slice(full)),
-        None => {
-            let mut padded = [0.0_f32; LANES];
-            padded[..numbers.len()].copy_from_slice(numbers);
-            bytemuck::pod_read_unaligned(bytemuck::cast_slice(&padded[..lanes]))
+fn with_term<S: Simd, const C: usize>(
+    mut sums: [[Vector<S, f32>; C]; ROWS],
+    factors: &[f32; ROWS],
+    row: [Vector<S, f32>; C],
+) -> [[Vector<S, f32>; C]; ROWS] {
+    for (sums, factor) in sums.iter_mut().zip(factors) {
+        let factor = factor.splat::<S>();
+        for (sum, b) in sums.iter_mut().zip(row) {
+            *sum = factor.mul_add(b, *sum);
         }
     }
+    sums
+}
+
+/// A vector of the numbers, with zeros for those that are missing.
+#[inline(always)]
+fn padded<S: Simd>(numbers: &[f32]) -> Vector<S, f32> {
+    let mut all = [0.0_f32; LANES];
+    all[..numbers.len()].copy_from_slice(numbers);
+    bytemuck::pod_read_unaligned(bytemuck::cast_slice(&all[..f32::lanes::<S>()]))
 }
 
 #[cfg(test)]
