@@ -162,7 +162,7 @@ impl App {
             key = direction.key();
         }
         match (command::find(key, place), place) {
-            (Some(command), Place::Text) if command != Command::Hint && self.is_option(key) => {
+            (command, Place::Text) if command != Some(Command::Hint) && self.is_option(key) => {
                 self.enter_activity();
                 self.typed(key);
             }

@@ -189,3 +189,18 @@ fn a_try_says_which_other_run_it_waits_for() {
     answers(&mut bench, 1.0);
     bench.follow(&[("", "no: it also needs | You said 0.5; computed 0.612346")]);
 }
+
+/// Whether it is a key of this page, of another or of none.
+#[test]
+fn every_letter_of_an_option_begins_the_answer() {
+    let options: String = ('a'..='m').map(|n| format!("\"option {n}\", ")).collect();
+    let choice = format!(
+        "```{{question}} c\ntype = \"choice\"\nprompt = \"Which?\"\nchoices = [{options}]\nanswer = \"option a\"\n```\n\n"
+    );
+    let text = [FRONT, &choice].concat();
+    // h asks for a hint.
+    for letter in ('a'..='m').filter(|letter| *letter != 'h') {
+        let (mut bench, _) = Bench::opening((80, 24), &text);
+        bench.follow(&[(&format!("n{letter}"), &format!("> {letter}"))]);
+    }
+}
