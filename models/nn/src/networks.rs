@@ -185,7 +185,7 @@ impl Mlp {
 }
 
 /// x W + b, `[batch, inputs]` to `[batch, outputs]`.
-fn linear(layer: &Linear, x: Tensor<2>) -> Tensor<2> {
+pub fn linear(layer: &Linear, x: Tensor<2>) -> Tensor<2> {
     let bias = layer.bias.as_ref();
     bias.and_then(|bias| fused::linear(&x, &layer.weight.val(), &bias.val()))
         .unwrap_or_else(|| layer.forward(x))

@@ -193,9 +193,10 @@ fn a_try_says_which_other_run_it_waits_for() {
 /// Whether it is a key of this page, of another or of none.
 #[test]
 fn every_letter_of_an_option_begins_the_answer() {
-    let options: String = ('a'..='m').map(|n| format!("\"option {n}\", ")).collect();
+    let wrong: String =
+        ('b'..='m').map(|n| format!("[[wrong]]\nvalue = \"{n}\"\nsay = \"No.\"\n")).collect();
     let choice = format!(
-        "```{{question}} c\ntype = \"choice\"\nprompt = \"Which?\"\nchoices = [{options}]\nanswer = \"option a\"\n```\n\n"
+        "```{{question}} c\ntype = \"choice\"\nprompt = \"Which?\"\nanswer = \"a\"\n{wrong}```\n\n"
     );
     let text = [FRONT, &choice].concat();
     // h asks for a hint.

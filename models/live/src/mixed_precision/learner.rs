@@ -6,7 +6,7 @@ use mlsys_distributed::transport::CommError;
 use mlsys_nn::data::{Batches, Data, Examples};
 use mlsys_nn::flat_params::{self, Optimizer, Rule};
 use mlsys_nn::networks::{
-    Activation, Architecture, Initialization, Mlp, MlpConfig, Network, cross_entropy,
+    Activation, Architecture, Initialization, Mlp, MlpConfig, Network, cross_entropy, linear,
 };
 use mlsys_nn::train::{EvaluationSet, batch};
 use mlsys_sim::formats::Format;
@@ -272,7 +272,7 @@ pub(super) fn forward(
         if index > 0 {
             x = Activation::Relu.apply(x); // the same shape
         }
-        x = rounded(layer.forward(x), format, rounder)?; // [batch, neurons of the layer]
+        x = rounded(linear(layer, x), format, rounder)?; // [batch, neurons of the layer]
     }
     Ok(x) // [batch, outputs]
 }
