@@ -123,6 +123,10 @@ named_enum! {
         Presumption = "presumption",
         /// A product with `*` that Markdown draws as italics.
         ItalicProduct = "italic-product",
+        /// A text that Markdown draws as an item of a list.
+        NumberedStart = "numbered-start",
+        /// A metric that the text names and the screen does not show.
+        UnseenMetric = "unseen-metric",
         /// A prediction that a lab of another part of the lesson reveals.
         DistantReveal = "distant-reveal",
         /// A right option that is told by its length.

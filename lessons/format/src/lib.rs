@@ -39,8 +39,8 @@ pub use grade::{
 };
 pub use gradebook::{GradeOutcome, QuestionGrade, Received, grade_lesson};
 pub use lint::{
-    DrawnTexts, PROSE_COLUMNS, PanelTexts, distant_reveals, italic_products, overflow,
-    presumptions, spoilers, telling_lengths, variants,
+    DrawnTexts, PROSE_COLUMNS, PanelTexts, distant_reveals, italic_products, numbered_starts,
+    overflow, presumptions, spoilers, telling_lengths, unseen_metrics, variants,
 };
 pub use model::{
     Asked, Audience, Block, Bound, Check, CourseId, CourseIdError, Credit, DeviceName, Disclosure,

@@ -1,7 +1,7 @@
 //! What makes a question easier than it is meant to be: an answer that is shown before it is asked for, options that are
 //! told apart by their length, and numbers drawn by learner that make a worse question than the printed ones. And
-//! explanations that presume a measurement, predictions revealed far below, products that
-//! Markdown draws as italics, and what is wider than a terminal.
+//! explanations that presume a measurement, predictions revealed far below, metrics that are nowhere on the screen,
+//! products that Markdown draws as italics, numbers that it draws as items, and what is wider than a terminal.
 
 mod drawn_labs;
 mod italics;
@@ -12,6 +12,8 @@ mod overflow;
 mod presumption;
 mod reveal;
 mod spoiler;
+mod starts;
+mod unseen;
 mod variants;
 
 pub use italics::italic_products;
@@ -20,6 +22,8 @@ pub use overflow::{PROSE_COLUMNS, overflow};
 pub use presumption::presumptions;
 pub use reveal::distant_reveals;
 pub use spoiler::{DrawnTexts, PanelTexts, spoilers};
+pub use starts::numbered_starts;
+pub use unseen::unseen_metrics;
 
 use mlsys_lab::Registry;
 

@@ -223,7 +223,10 @@ fn check(
     let italics = mlsys_lesson::italic_products(lesson);
     let overflow = mlsys_lesson::overflow(lesson).into_iter();
     let reveals = mlsys_lesson::distant_reveals(lesson);
-    let remarks = presumptions.into_iter().chain(italics).chain(reveals);
+    let starts = mlsys_lesson::numbered_starts(lesson);
+    let unseen = mlsys_lesson::unseen_metrics(lesson, context.registry, &mlsys_view::panel::texts);
+    let remarks =
+        presumptions.into_iter().chain(italics).chain(reveals).chain(starts).chain(unseen);
     for diagnostic in overflow.chain(spoilers).chain(remarks).chain(variants) {
         report(&diagnostic, context, &mut exit);
     }

@@ -3,8 +3,8 @@
 //! The answer is looked for, at the precision in which it is shown, in the text above the question and in all that
 //! directives above it show as text, in the values of settings and knobs of the labs above it, and in the panels, the
 //! metrics and the headline that the lesson shows of those labs that answer at once, run as the lesson sets them. What a
-//! panel shows is what its drawing writes, so that no kind of picture can be forgotten. So that numbers which are there
-//! for another reason do not drown authors,
+//! panel shows is what its drawing writes, so that no kind of picture can be forgotten. The first lab counts as above: it
+//! is on the screen when the lesson opens. So that numbers which are there for another reason do not drown authors,
 //!
 //! - a number counts alone if the answer has three significant digits or more, zeros at the end left out; with fewer, only
 //!   if the answer's unit stands behind it;
@@ -17,13 +17,18 @@ mod secret;
 
 use mlsys_expr::{Env, Value as Known, evaluate};
 use mlsys_lab::Registry;
+use mlsys_lab::params::Params;
+use mlsys_lab::tables::Tables;
+use mlsys_lab::value::Value;
 
 use crate::diagnostic::Diagnostic;
 use crate::lint::labs::Labs;
 use crate::lint::numbers::{Reading, numbers};
 use crate::lint::spoiler::panels::{LabShown, PanelReadings};
 use crate::lint::spoiler::secret::{Secret, Sought, Told};
-use crate::model::{Block, Formula, Lesson, PredictKind, Question, QuestionKind};
+use crate::model::{
+    Block, Formula, Knob, LabDirective, Lesson, PredictKind, Question, QuestionKind,
+};
 
 pub use panels::{DrawnTexts, PanelTexts};
 
@@ -32,17 +37,23 @@ pub use panels::{DrawnTexts, PanelTexts};
 pub fn spoilers(lesson: &Lesson, registry: &Registry, drawn: &DrawnTexts<'_>) -> Vec<Diagnostic> {
     let labs = Labs::run(lesson, registry);
     let env = labs.env(lesson);
-    let page: Vec<Shown<'_>> =
-        lesson.blocks.iter().map(|block| Shown::new(block, lesson, &labs, drawn)).collect();
+    let page: Vec<Shown<'_>> = lesson
+        .blocks
+        .iter()
+        .map(|block| Shown::new(block, lesson, &labs, registry, drawn))
+        .collect();
     let mut found = Vec::new();
     for (at, block) in lesson.blocks.iter().enumerate() {
         let Block::Question(question) = block else { continue };
         let Some(unit) = asked_in(&question.kind) else { continue };
         let later = lesson.blocks[at..].iter().filter_map(Block::as_question);
         let later: Vec<&str> = later.map(|question| question.id.as_str()).collect();
+        // The first lab is on the screen from the beginning, wherever its directive stands.
+        let first = lesson.blocks.iter().position(|block| block.as_lab().is_some());
+        let first = first.filter(|first| *first > at).map(|first| &page[first]);
         let before: Vec<Before<'_>> =
-            page[..at].iter().map(|shown| Before::new(shown, unit)).collect();
-        let mut told = vec![false; at];
+            page[..at].iter().chain(first).map(|shown| Before::new(shown, unit)).collect();
+        let mut told = vec![false; before.len()];
         for (label, draw) in draws(question, lesson) {
             for sought in answers(&draw.kind, &env) {
                 let secret = Secret { sought, unit, later: &later };
@@ -104,10 +115,18 @@ struct Shown<'l> {
     block: &'l Block,
     draws: Vec<Block>,
     lab: Option<LabShown<'l>>,
+    /// The knobs of a lab and where they stand before it runs.
+    knobs: Vec<(&'l Knob, Value)>,
 }
 
 impl<'l> Shown<'l> {
-    fn new(block: &'l Block, lesson: &Lesson, labs: &'l Labs<'_>, drawn: &DrawnTexts<'_>) -> Self {
+    fn new(
+        block: &'l Block,
+        lesson: &Lesson,
+        labs: &'l Labs<'_>,
+        registry: &Registry,
+        drawn: &DrawnTexts<'_>,
+    ) -> Self {
         let draws = match block {
             Block::Question(question) if question.variants.is_some() => {
                 let draws = draws(question, lesson).into_iter();
@@ -124,13 +143,28 @@ impl<'l> Shown<'l> {
             let (schema, data) = labs.of(lab)?;
             Some(LabShown::new(lab, schema, data, drawn))
         });
-        Self { block, draws, lab }
+        let knobs = block.as_lab().map_or_else(Vec::new, |lab| knobs(lab, lesson, registry));
+        Self { block, draws, lab, knobs }
     }
 
     fn blocks(&self) -> impl Iterator<Item = &Block> {
         let own = self.draws.is_empty().then_some(self.block);
         own.into_iter().chain(&self.draws)
     }
+}
+
+/// The knobs of a lab with their values at first, some of which neither the lesson nor the knob states.
+fn knobs<'l>(
+    lab: &'l LabDirective,
+    lesson: &Lesson,
+    registry: &Registry,
+) -> Vec<(&'l Knob, Value)> {
+    let seed = Some(lesson.front.seed);
+    let Ok(kind) = registry.find(&lab.kind.value) else { return Vec::new() };
+    let params = Params::resolve(kind.schema(), &lab.settings(), Tables::builtin(), seed);
+    let Ok(params) = params else { return Vec::new() };
+    let value = |knob: &'l Knob| Some((knob, params.get(&knob.param)?.clone()));
+    lab.knobs.iter().filter_map(value).collect()
 }
 
 /// A block above a question, with its numbers as they read where the question's unit is asked for.
@@ -155,8 +189,9 @@ impl<'s> Before<'s> {
         let mut told = texts.filter(|(_, texts)| texts.iter().any(|text| secret.is_read_in(text)));
         let in_text = told.find_map(|(block, _)| secret.told_in(block, lesson));
         let in_lab = || secret.shown_by(self.shown.block.as_lab()?, self.shown.lab.as_ref());
+        let in_knob = || secret.turned_to(&self.shown.knobs);
         let in_panel = || secret.drawn_in(&self.panels, self.shown.block.as_lab()?);
-        in_text.or_else(in_lab).or_else(in_panel)
+        in_text.or_else(in_lab).or_else(in_knob).or_else(in_panel)
     }
 }
 

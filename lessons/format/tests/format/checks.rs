@@ -2,9 +2,10 @@
 
 use mlsys_lab::Registry;
 use mlsys_lab::report::{Report, RunData};
+use mlsys_lab::schema::{Panel, Schema};
 use mlsys_lesson::{
-    DeviceFacts, LessonEnv, distant_reveals, italic_products, parse, presumptions, spoilers,
-    telling_lengths,
+    DeviceFacts, LessonEnv, PanelTexts, distant_reveals, italic_products, numbered_starts, parse,
+    presumptions, spoilers, telling_lengths, unseen_metrics,
 };
 use mlsys_view::panel::texts;
 
@@ -232,6 +233,43 @@ fn a_product_that_markdown_draws_as_italics_is_warned_of() {
 }
 
 #[test]
+fn a_text_that_is_drawn_as_an_item_is_warned_of() {
+    let found = |explain: &str, why: &str| -> Vec<(usize, usize)> {
+        let text = with_body(&format!(
+            "1. One\n\n```{{question}} q\ntype = \"numeric\"\nprompt = \"Of 3.\"\nanswer = 1\nexplain = {explain}\n```\n\n```{{check}} c\nassert = \"1 < 2\"\nwhy = \"{why}\"\n```\n"
+        ));
+        let told = numbered_starts(&parse("t.md", &text).lesson.unwrap());
+        told.iter().map(|one| (one.line, one.column)).collect()
+    };
+    assert_eq!(found("\"153. It is the ridge.\"", "7) x"), [(13, 12), (18, 8)]);
+    assert_eq!(found("\"\"\"\n153. It is the ridge.\"\"\"", "x"), [(14, 1)]);
+    assert_eq!(found("\"1. Read.\\n2. Write.\"", "**7**. x"), []);
+    assert_eq!(found("\"1.5 of 3.\"", "2 .. 3"), []);
+}
+
+#[test]
+fn a_metric_that_is_nowhere_on_the_screen_is_warned_of() {
+    let registry = Registry::on_demand(mlsys_analytic::labs());
+    let found = |keys: &str, said: &str| -> Vec<String> {
+        let lab = format!("```{{lab}} a\nkind = \"occupancy\"\n{keys}```\n");
+        let text = with_body(&format!("First `occupancy`.\n\n{lab}\n{said}\n"));
+        let told = unseen_metrics(&parse("t.md", &text).lesson.unwrap(), &registry, &drawn);
+        told.iter().map(|one| format!("{}:{} {}", one.line, one.column, one.message)).collect()
+    };
+    fn drawn(_: &Schema, panel: &Panel, _: &RunData) -> PanelTexts {
+        PanelTexts { texts: vec![format!("{} of limited by", panel.name)], rows: Vec::new() }
+    }
+    let one = "[[panel]]\nname = \"slots\"\n";
+    let expected = "no panel that the lesson shows of lab `a` has the metric `warps_per_sm`";
+    assert_eq!(found(one, "Look at `warps_per_sm`, `limited_by`."), [format!("15:10 {expected}")]);
+    assert_eq!(
+        found(&format!("metrics = [\"warps_per_sm\"]\n{one}"), "Look at `warps_per_sm`."),
+        [""; 0]
+    );
+    assert_eq!(found(one, "```\n`warps_per_sm`\n```"), [""; 0]);
+}
+
+#[test]
 fn a_prediction_far_above_its_lab_is_warned_of() {
     let found = |keys: &str, between: &str| -> Vec<String> {
         let text = with_body(&format!(
@@ -272,6 +310,8 @@ fn the_built_in_course_gives_no_answer_away() {
         .chain(lessons.iter().flat_map(|lesson| presumptions(lesson, &registry)))
         .chain(lessons.iter().flat_map(italic_products))
         .chain(lessons.iter().flat_map(distant_reveals))
+        .chain(lessons.iter().flat_map(numbered_starts))
+        .chain(lessons.iter().flat_map(|lesson| unseen_metrics(lesson, &registry, &texts)))
         .map(|problem| problem.to_string())
         .collect();
     assert!(found.is_empty(), "{}\n{} in all", found.join("\n\n"), found.len());

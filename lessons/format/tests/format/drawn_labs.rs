@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use mlsys_lab::params::Given;
 use mlsys_lesson::{
-    Key, KnownNames, Lesson, LessonEnv, Sheet, parse, read_translation, skeleton, variants,
-    withheld,
+    Key, KnownNames, Lesson, LessonEnv, Sheet, parse, read_translation, skeleton, spoilers,
+    variants, withheld,
 };
 use mlsys_view::panel::texts;
 
@@ -103,6 +103,19 @@ fn a_lab_shows_the_number_of_the_question_above_it() {
         (19, 11, "with run.x = 7, the check `same` fails: run.value = 49 computed, wanted < 40");
     let (line, column, message) = fails;
     assert_eq!(told(&asked.replace("< 50", "< 40")), [(line, column, message.to_owned())]);
+}
+
+#[test]
+fn the_first_lab_is_on_the_screen_before_the_questions_above_it() {
+    let asked = "{question} q\ntype = \"numeric\"\nprompt = \"{n} squared?\"\nvary = { n = [15, 25, 35] }\n\
+                 answer = \"n^2\"\n```\n```{lab} run\nkind = \"graph\"\n\
+                 set = { expression = \"x^2\" }\nvary = { x = \"q.n\" }\nmetrics = [\"value\"]";
+    let found = spoilers(&lesson(asked), &registry(), &texts);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].message.contains("answer of `q`"), "{found:?}");
+    // Another lab above is the one on the screen.
+    let above = format!("{{lab}} other\nkind = \"graph\"\n```\n```{asked}");
+    assert_eq!(spoilers(&lesson(&above), &registry(), &texts), []);
 }
 
 #[test]

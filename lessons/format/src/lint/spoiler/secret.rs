@@ -7,7 +7,7 @@ use crate::grade::quantity::{self, Written};
 use crate::lint::numbers::{Reading, Token, numbers};
 use crate::lint::spoiler::panels::{LabShown, PanelReadings};
 use crate::lint::spoiler::texts;
-use crate::model::{Block, LabDirective, Lesson, Question};
+use crate::model::{Block, Knob, LabDirective, Lesson, Question};
 
 /// What is looked for.
 pub(super) enum Sought {
@@ -194,6 +194,12 @@ impl Secret<'_> {
         let headline = run.headline().filter(|one| is_metric(&one.metric))?;
         let by = format!("`{}` below the panels of lab {}", headline.label, lab.id);
         Some(Told { place: lab.place, by })
+    }
+
+    /// A knob that stands at it before the lab runs.
+    pub(super) fn turned_to(&self, knobs: &[(&Knob, Value)]) -> Option<Told> {
+        let (knob, _) = knobs.iter().find(|(_, value)| self.is_in(value))?;
+        Some(Told { place: knob.place, by: format!("the value of the knob `{}`", knob.param) })
     }
 
     /// The first of a lab's panels that is seen before the question and writes it.
