@@ -1,5 +1,7 @@
 //! What holds of labs that are data besides their vectors: laws, published figures, and the tables they read.
 
+use mlsys_lab::frame::{Cells, Frame};
+use mlsys_lab::report::RunData;
 use mlsys_lab::{Tables, Value};
 
 use crate::run::{number, ran};
@@ -227,5 +229,29 @@ fn a_right_backward_rule_trains_as_nudging_does() {
             is_right,
             "{set:?}: {after} {reference}"
         );
+    }
+}
+
+fn cells<'a>(data: &'a RunData, panel: &str) -> &'a Cells {
+    let Frame::Cells(cells) = &data.frames[panel].1 else { panic!("{panel} has no cells") };
+    cells
+}
+
+#[test]
+fn only_a_last_wave_with_room_is_marked() {
+    for (columns, last) in [(1536, 0), (1537, 9), (3072, 0), (3073, 9)] {
+        let data = ran("waves", &[format!("columns={columns}")]);
+        let rows = &cells(&data, "tiles").rows;
+        let tiles = rows.iter().flat_map(|row| row.cells.iter().flatten());
+        assert_eq!(tiles.filter(|tile| tile.kind == 2).count(), last, "{columns} columns");
+    }
+}
+
+#[test]
+fn one_warp_of_a_block_is_counted_in_the_singular() {
+    for (threads, said) in [(32, "blocks of 1 warp take"), (64, "blocks of 2 warps take")] {
+        let data = ran("occupancy", &[format!("threads_per_block={threads}")]);
+        let note = &cells(&data, "slots").note;
+        assert!(note.contains(said), "{note}");
     }
 }

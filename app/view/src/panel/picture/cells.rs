@@ -54,12 +54,12 @@ pub(crate) fn draw(
     let mark = mark.map(|mark| mark.within(columns, cells.rows.len()));
     let items = kinds(cells, look);
     let legend = if area.height >= 5 { legend::rows(&items, area.width, 2) } else { 0 };
-    // The sentence gives way to the cells.
+    // The sentence gives way to the cells, but for a third of the height.
     let head = u16::from(area.height >= 4 && !cells.across.is_empty());
     // A row says which columns are seen where these are not all.
     let paged = u16::from(plan(area, cells, columns, mark).columns.1 < columns);
     let wanted = pen::cells(cells.rows.len()).min(area.height / 2);
-    let spare = area.height.saturating_sub(wanted + legend + head + paged);
+    let spare = area.height.saturating_sub(wanted + legend + head + paged).max(area.height / 3);
     let note = text::first_lines(&cells.note, area.width, spare, look.glyphs.more);
     let text = pen::cells(note.len());
     let body = Rect { y: area.y + head, height: area.height - head - legend - text, ..area };
