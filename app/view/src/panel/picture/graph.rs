@@ -296,6 +296,11 @@ impl Drawing {
             (form, boxes, layout)
         };
         let fits = |layout: &Layout| layout.width <= width && layout.height <= height;
+        // The part of a drawing that is in sight.
+        let seen = |layout: &Layout| {
+            let share = |room: usize, all: usize| room.min(all) as f64 / all.max(1) as f64;
+            share(width, layout.width) * share(height, layout.height)
+        };
         let chosen = match sight.form {
             Some(form) => in_form(form),
             None if visible.items.len() > SMALL => in_form(Form::Snug),
@@ -304,9 +309,8 @@ impl Drawing {
                 _ => match in_form(Form::Snug) {
                     snug if fits(&snug.2) => snug,
                     snug => match in_form(Form::Bare) {
-                        // Where one has to scroll, one way is enough.
-                        bare if !fits(&bare.2) && snug.2.height <= height => snug,
-                        bare => bare,
+                        bare if seen(&bare.2) > seen(&snug.2) => bare,
+                        _ => snug,
                     },
                 },
             },
