@@ -138,8 +138,8 @@ pub(super) fn joints(word: &str) -> Vec<&str> {
         let in_index = before.rfind('[') > before.rfind(']');
         let is_joint = match c {
             '_' | '/' | '*' | ',' | ']' => true,
-            // One that opens a word stays with it.
-            '(' => at > 0,
+            // One that opens a word stays with it, and an empty pair with its name.
+            '(' => at > 0 && !after.starts_with(')'),
             '.' | '+' | '-' => !in_number && !in_index,
             _ => false,
         };

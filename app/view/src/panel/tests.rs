@@ -4,6 +4,7 @@ pub(crate) mod fixtures;
 mod kernels;
 mod marked;
 mod message_traces;
+mod notes;
 pub(crate) mod odd;
 mod snapshots;
 pub(crate) mod structures;

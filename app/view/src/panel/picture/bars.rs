@@ -139,8 +139,10 @@ impl Picture for Bars {
         let spare = area.width.saturating_sub(values + 2 + SHORTEST).max(area.width * 2 / 5);
         let labels = pen::widest(self.bars.iter().map(|bar| &bar.label)).min(spare);
         let remarks = pen::widest(self.bars.iter().map(|bar| &bar.remark));
-        // Lengths come first: next to remarks they would have no room. A marked bar tells its remark.
+        // Lengths come first: next to remarks they would have no room. These go below their bars where there are rows
+        // for them; otherwise a marked bar tells its remark.
         let crowded = labels + values + remarks + 4 + SHORTEST > area.width;
+        let has_remarks = remarks > 0;
         let remarks = if crowded { 0 } else { remarks };
         let remark_columns = if remarks > 0 { remarks + 2 } else { 0 };
         let track = Rect {
@@ -158,7 +160,8 @@ impl Picture for Bars {
         // Room for air between the bars, if there is any.
         let pitch = if self.bars.len() * 2 <= usize::from(rows) { 2 } else { 1 };
         let mut pen = Pen::new(area, canvas, &look.glyphs);
-        let mut y = area.y + pitch - 1;
+        let is_below = crowded && has_remarks && pitch == 2;
+        let mut y = if is_below { area.y } else { area.y + pitch - 1 };
         let first = marked.map_or(0, |marked| (marked + 1).saturating_sub(shown.max(1)));
         let all = self.bars.iter().zip(&texts).enumerate();
         for (place, (bar, text)) in all.skip(first).take(shown) {
@@ -171,7 +174,13 @@ impl Picture for Bars {
             };
             let text = pen::cut(text, values, look.glyphs.ellipsis);
             pen.ending(area.right() - remark_columns, y, &text, style);
-            pen.within(area.right() - remarks, y, remarks, &bar.remark, look.theme.dim);
+            if is_below {
+                let wide = pen::width(&bar.remark).min(area.width);
+                let x = track.x.min(area.right() - wide);
+                pen.within(x, y + 1, wide, &bar.remark, look.theme.dim);
+            } else {
+                pen.within(area.right() - remarks, y, remarks, &bar.remark, look.theme.dim);
+            }
             y += pitch;
         }
         if shown < self.bars.len() && rows > 0 {
@@ -183,7 +192,7 @@ impl Picture for Bars {
             pen.text(area.x, y, &more, look.theme.dim);
         }
         if has_ticks {
-            let y = if pitch == 2 { y - 1 } else { y }.min(area.bottom() - 1);
+            let y = if pitch == 2 && !is_below { y - 1 } else { y }.min(area.bottom() - 1);
             ticks(&mut pen, Rect { y, height: 1, ..track }, &axis, unit, look);
         }
     }

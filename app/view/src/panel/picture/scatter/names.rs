@@ -53,7 +53,7 @@ pub(super) fn of_points(
             from >= plot.x
                 && from.saturating_add(wide) <= plot.right()
                 && (plot.y..plot.bottom()).contains(&y)
-                && (from..from + wide).all(|x| is_free(canvas.cells[(x, y)].symbol()))
+                && (from..from + wide).all(|x| is_free(canvas.cells[(x, y)].symbol(), scatter))
         };
         // A name above or below needs a gap to its neighbours, so that it is not read as theirs.
         let apart = |(from, y): (u16, u16)| {
@@ -74,9 +74,12 @@ pub(super) fn of_points(
     }
 }
 
-/// Whether nothing stands in a cell but perhaps the line of the front.
-fn is_free(symbol: &str) -> bool {
-    symbol == " " || symbol.chars().all(|c| ('\u{2800}'..='\u{28ff}').contains(&c))
+/// Whether nothing stands in a cell but perhaps a line, as long as there are few.
+fn is_free(symbol: &str, scatter: &Scatter) -> bool {
+    /// Of more lines it cannot be said which one goes on behind a name.
+    const FEW: usize = 5;
+    let is_line = |c: char| ('\u{2800}'..='\u{28ff}').contains(&c);
+    symbol == " " || scatter.lines.len() <= FEW && symbol.chars().all(is_line)
 }
 
 /// How a line can be told apart without its colour.
@@ -123,8 +126,13 @@ pub(super) fn of_lines(
 fn best(plot: Rect, canvas: &Canvas, way: &[(u16, u16)], wide: u16) -> Option<(u16, u16)> {
     let is_free = |(start, y): (u16, u16)| {
         let inside = start > plot.x && start.saturating_add(wide) <= plot.right();
-        let blank = |x: u16| x >= plot.right() || canvas.cells[(x, y)].symbol() == " ";
-        inside && (plot.y..plot.bottom()).contains(&y) && (start - 1..=start + wide).all(blank)
+        let symbol = |x: u16| if x < plot.right() { canvas.cells[(x, y)].symbol() } else { " " };
+        // A letter one blank before a name would be read as part of it.
+        let is_word = |x: u16| symbol(x).starts_with(char::is_alphanumeric);
+        inside
+            && (plot.y..plot.bottom()).contains(&y)
+            && (start - 1..=start + wide).all(|x| symbol(x) == " ")
+            && ![start.saturating_sub(2), start + wide + 1].into_iter().any(is_word)
     };
     let around = way.iter().flat_map(|&(x, y)| {
         let (ending, above) = ((x + 1).saturating_sub(wide), y.wrapping_sub(1));
