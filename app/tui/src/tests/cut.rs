@@ -341,3 +341,35 @@ fn no_line_of_a_lesson_is_wider_than_its_column() {
         found
     });
 }
+
+#[test]
+fn a_panel_that_grows_with_a_knob_stays_and_scrolls() {
+    let course = course();
+    let lesson =
+        course.lessons().iter().find(|one| one.front.id.to_string() == "gpu/shared-memory");
+    let mut bench = Bench::new(SIZES[0]);
+    bench.app.open(Arc::new(lesson.unwrap().clone()));
+    let page = bench.app.page.as_mut().unwrap();
+    page.current = page.labs.iter().position(|lab| lab.id == "core").unwrap();
+    page.turn_to(Side::Lab);
+    for depth in [4, 64, 16_384] {
+        let lab = bench.app.page.as_mut().unwrap().lab_mut().unwrap();
+        let turned = [
+            ("accumulate", "fp16".into()),
+            ("numbers", "positive".into()),
+            ("depth", Value::Int(depth)),
+        ];
+        for (name, value) in turned {
+            lab.mark_knob(name).unwrap();
+            lab.give(lab.controls.marked, Some(value));
+        }
+        let reports = run(lab, &Networks::new()).unwrap();
+        lab.run = Default::default();
+        lab.receive(reports);
+        lab.run.state = RunStatus::Finished;
+        let screen = bench.screen();
+        for shown in ["rounding A and B", "FP32 throughout", "growth computed", "summed in FP16"] {
+            assert!(screen.contains(shown), "{depth}: {shown} in\n{screen}");
+        }
+    }
+}

@@ -318,3 +318,22 @@ fn a_lab_starts_with_the_learner_s_number() {
     }
     assert_eq!(seen.len(), 3, "{seen:?}");
 }
+
+#[test]
+fn the_error_under_a_knob_is_whole() {
+    let text = "+++\nformat = 1\nid = \"a/b\"\ntitle = \"Knobs\"\nminutes = 1\n+++\n\
+        ```{lab} core\nkind = \"tensor-core\"\n[knob.numbers]\n[knob.depth]\n```\n";
+    for size in [(80, 24), (120, 40), (200, 60)] {
+        let mut bench = Bench::new(size);
+        bench.probed();
+        bench.app.open(read("b.md", text));
+        bench.keys("\t\n16384\n");
+        let left = crate::view::sides(size).lab.x;
+        let rows = bench.screen();
+        let rows = rows.lines().map(|row| row.chars().skip(left.into()).collect::<String>());
+        let words: Vec<String> = rows.map(|row| row.trim().to_owned()).collect();
+        let error =
+            "parameter 'numbers': '16384' is not one of its values; there are: signed, positive";
+        assert!(words.join(" ").contains(error), "{size:?}: {}", words.join("\n"));
+    }
+}

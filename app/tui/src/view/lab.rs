@@ -64,7 +64,7 @@ pub fn draw(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<P
     }
     draw_lines(&app.screen.look, message, said, buffer);
     let cursor = draw_knobs(app, page, lab, knob_rows, buffer);
-    status::draw(app, page, lab, state, buffer);
+    status::draw(app, lab, state, buffer);
     cursor
 }
 
@@ -89,7 +89,7 @@ pub fn draw_chosen(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
             let line = format!("{} {}", app.glyphs().wrong, visit.sentence);
             put(&app.screen.look, Line::styled(line, app.theme().bad), state, buffer);
         }
-        None => status::draw(app, page, lab, state, buffer),
+        None => status::draw(app, lab, state, buffer),
     }
 }
 

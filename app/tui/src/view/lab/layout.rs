@@ -29,9 +29,9 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
         let least = READABLE[usize::from(place == 0)];
         need.unwrap_or(RowNeed { least, most: u16::MAX })
     };
-    let needs: Vec<RowNeed> = (0..count).map(need).collect();
+    let mut needs: Vec<RowNeed> = (0..count).map(need).collect();
     // The needs of rows of pictures, for a number of pictures.
-    let rows = |shown: usize| -> Vec<RowNeed> {
+    let rows = |needs: &[RowNeed], shown: usize| -> Vec<RowNeed> {
         let larger = |a: RowNeed, b: &RowNeed| RowNeed {
             least: a.least.max(b.least),
             most: a.most.max(b.most),
@@ -39,7 +39,7 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
         let bands = needs[..shown].chunks(across);
         bands.map(|band| band.iter().fold(RowNeed { least: 0, most: 0 }, larger)).collect()
     };
-    let is_whole = |shown: usize| least(&rows(shown)) <= u32::from(area.height);
+    let is_whole = |shown: usize| least(&rows(&needs, shown)) <= u32::from(area.height);
     // A picture of many parts needs the height of two, where pictures stand below each other.
     let spared = u16::from(across == 1 && has_parts(lab)) * PANEL_ROWS;
     let down = usize::from((area.height.saturating_sub(spared) / PANEL_ROWS).max(1));
@@ -47,15 +47,22 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
     // Small ones are seen all, and of many none is cut that would be whole without the last.
     let mut shown = (3.min(shown)..=count).rev().find(|many| is_whole(*many)).unwrap_or(shown);
     let columns = across.min(shown);
+    // The rows that whole pictures leave are the next one's, which scrolls in them.
+    let taken = least(&rows(&needs, shown)) + u32::from(spared);
+    let left = u32::from(area.height).saturating_sub(taken) as u16;
+    if across == 1 && shown < count && left >= PANEL_ROWS {
+        needs[shown].least = needs[shown].least.min(left);
+        shown += 1;
+    }
     // A chosen picture of a kernel is seen whole before a third row of others is.
     let is_kernel = lab.pictures.after(0).and_then(|index| lab.frame(index)?.kernel()).is_some();
     while is_kernel && shown > 2 * columns && needs[0].most < u16::MAX {
-        if needs[0].least <= heights(area.height, &rows(shown), columns)[0] {
+        if needs[0].least <= heights(area.height, &rows(&needs, shown), columns)[0] {
             break;
         }
         shown = (shown - 1) / columns * columns;
     }
-    let heights = heights(area.height, &rows(shown), columns);
+    let heights = heights(area.height, &rows(&needs, shown), columns);
     let bands = Layout::vertical(heights.into_iter().map(Constraint::Length)).split(area);
     let mut places = Vec::new();
     for (row, band) in bands.iter().enumerate() {

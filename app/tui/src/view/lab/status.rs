@@ -11,13 +11,8 @@ use crate::state::{App, LabState, Page, RunMode, RunStatus, Tempo, Waiting};
 use mlsys_view::text::wrap_spans;
 use mlsys_view::{metrics, quantity::quantity};
 
-pub fn draw(app: &App, page: &Page, lab: &LabState, area: Rect, buffer: &mut Buffer) {
+pub fn draw(app: &App, lab: &LabState, area: Rect, buffer: &mut Buffer) {
     let theme = app.theme();
-    if let Some(complaint) = page.knob_entry().and_then(|entry| entry.complaint.as_ref()) {
-        let line = format!("{} {complaint}", app.glyphs().wrong);
-        put(&app.screen.look, Line::styled(line, theme.bad), area, buffer);
-        return;
-    }
     let (sign, style) = match &lab.run.state {
         RunStatus::Ready => (app.glyphs().open, theme.dim),
         RunStatus::Running => (app.glyphs().running, theme.good),
@@ -177,6 +172,14 @@ fn mean_rate(lab: &LabState) -> Option<f64> {
 pub fn message(app: &App, lab: &LabState, width: usize) -> Vec<Line<'static>> {
     let theme = app.theme();
     let mut sentences: Vec<(String, Style)> = Vec::new();
+    // The entry is the open lab's.
+    let page = app.page.as_ref().filter(|page| page.lab().is_some_and(|own| own.id == lab.id));
+    let entry = page.and_then(Page::knob_entry);
+    sentences.extend(
+        entry
+            .and_then(|entry| entry.complaint.as_ref())
+            .map(|complaint| (format!("{} {complaint}", app.glyphs().wrong), theme.bad)),
+    );
     sentences.extend(chosen_metrics(app, lab).map(|told| (told, theme.text)));
     sentences.extend(lab.held_back().map(|told| (told, theme.dim)));
     if let RunStatus::Failed(reason) = &lab.run.state {
