@@ -323,6 +323,11 @@ impl Preview {
     pub fn is_behind(&self) -> bool {
         self.unreadable.is_some() || self.problems.iter().any(Diagnostic::is_error)
     }
+
+    /// Whether there has been no lesson in the file yet that could be opened.
+    pub fn is_unopened(&self) -> bool {
+        self.id.is_none() && self.is_behind()
+    }
 }
 
 /// Something that takes time before anything moves.

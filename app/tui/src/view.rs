@@ -18,7 +18,7 @@ use ratatui::widgets::{Block, Clear};
 use crate::lines::put;
 use crate::list;
 use crate::records::Records;
-use crate::state::{App, Audience, Overlay};
+use crate::state::{App, Audience, Overlay, Preview};
 
 /// Below this many columns text and lab take turns.
 pub const TWO_SIDES: u16 = 100;
@@ -53,6 +53,7 @@ fn draw_all(app: &App, frame: &mut Frame<'_>) {
     let [top, body, bottom] = rows(area);
     title(app, top, frame.buffer_mut());
     let cursor = match &app.page {
+        None if app.preview.as_ref().is_some_and(Preview::is_unopened) => None,
         None => {
             course::draw(app, body, frame.buffer_mut());
             None
@@ -165,7 +166,10 @@ fn title(app: &App, area: Rect, buffer: &mut Buffer) {
     let theme = app.theme();
     let device = workers(app).unwrap_or_else(|| device(app));
     let place = match &app.page {
-        None => "the course".to_owned(),
+        None => match app.preview.as_ref().filter(|preview| preview.is_unopened()) {
+            Some(preview) => preview.file.clone(),
+            None => "the course".to_owned(),
+        },
         Some(page) => page.lesson.front.title.clone(),
     };
     let mut left = Line::from(vec![

@@ -105,6 +105,23 @@ mod tests {
     }
 
     #[test]
+    fn each_row_of_several_origins_names_its_own() {
+        for schema in built_in().iter().map(|lab| lab.schema()) {
+            for panel in &schema.panels {
+                let labels = schema.panel_labels(panel);
+                let Some(attempts) = panel.attempts.as_ref().filter(|_| labels.len() > 1) else {
+                    continue;
+                };
+                for axis in &attempts.axes {
+                    let first = axis.name.split(' ').next().unwrap_or_default();
+                    let is_label = labels.iter().any(|label| label.to_string() == first);
+                    assert!(is_label, "{} {}: {}", schema.kind, panel.name, axis.name);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn names_are_distinct_and_defaults_lie_in_their_ranges() {
         for lab in built_in().iter() {
             let schema = lab.schema();

@@ -6,7 +6,7 @@ use mlsys_view::panel::Inspect;
 use mlsys_view::theme::ColorDepth;
 
 use crate::command::{Binding, Command, Need, Place, TABLE};
-use crate::state::{App, Instructors, LabState, Page, RunStatus, Side};
+use crate::state::{App, Instructors, LabState, Page, Preview, RunStatus, Side};
 use crate::update::export::{self, NoWeights};
 
 /// Why a command cannot be done now, as a notice says it.
@@ -32,6 +32,8 @@ pub enum Refusal {
     Weights(#[from] NoWeights),
     #[error("open a lesson first")]
     NoLesson,
+    #[error("the file opens as soon as it is right")]
+    Unopened,
     #[error("for this go to the lab: tab")]
     AtLab,
     #[error("for this go to the picture: tab")]
@@ -111,6 +113,11 @@ impl App {
         let plays = row.command == Command::Run && self.plays_steps();
         if visits && self.overlay.is_none() && !plays && !is_of_looking(row.command) {
             return Err(Refusal::AtFault);
+        }
+        let is_unopened = self.preview.as_ref().is_some_and(Preview::is_unopened);
+        let is_of_list = matches!(row.command, Command::Enter | Command::Search);
+        if is_unopened && is_of_list && self.page.is_none() && self.overlay.is_none() {
+            return Err(Refusal::Unopened);
         }
         let has_option = |page: &Page| page.side == Side::Text && page.marked_options() > 3;
         if row.command == Command::Device && self.page.as_ref().is_some_and(has_option) {

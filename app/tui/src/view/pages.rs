@@ -151,7 +151,9 @@ pub fn draw_strip(app: &App, body: Rect, buffer: &mut Buffer) {
         return;
     }
     let height = u16::try_from(lines.len()).map_or(room, |lines| lines.min(room));
-    let area = Rect::new(body.x, body.bottom() - height, body.width, height);
+    // Without a page below it begins at the top.
+    let y = if preview.is_unopened() { body.y } else { body.bottom() - height };
+    let area = Rect::new(body.x, y, body.width, height);
     let look = &app.screen.look;
     draw_cut(look, lines, ": ! shows them all", cleared(look, area, buffer), buffer);
 }
