@@ -175,9 +175,14 @@ impl Picture for Bars {
             let text = pen::cut(text, values, look.glyphs.ellipsis);
             pen.ending(area.right() - remark_columns, y, &text, style);
             if is_below {
-                let wide = pen::width(&bar.remark).min(area.width);
-                let x = track.x.min(area.right() - wide);
-                pen.within(x, y + 1, wide, &bar.remark, look.theme.dim);
+                // The whole remark, or its first part.
+                let first = |end: &str| bar.remark.split(end).next().unwrap_or_default();
+                let remarks = [bar.remark.as_str(), first(": "), first(", ")];
+                let fits = |remark: &&str| pen::width(remark) <= area.width;
+                if let Some(remark) = remarks.into_iter().find(fits) {
+                    let x = track.x.min(area.right() - pen::width(remark));
+                    pen.text(x, y + 1, remark, look.theme.dim);
+                }
             } else {
                 pen.within(area.right() - remarks, y, remarks, &bar.remark, look.theme.dim);
             }
