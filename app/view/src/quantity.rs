@@ -22,13 +22,15 @@ pub fn quantity(value: f64, unit: Option<&str>, glyphs: &Glyphs) -> String {
     }
 }
 
-/// What one of a unit that is a single word in the plural is called.
-fn singular(unit: &str) -> &str {
-    match unit.strip_suffix('s') {
-        Some(stem) if stem.len() < 3 || !unit.chars().all(char::is_alphabetic) => unit,
+/// What one of a unit is called whose name, or its part before ` a `, is a single word in the plural.
+fn singular(unit: &str) -> String {
+    let (counted, each) = unit.split_at(unit.find(" a ").unwrap_or(unit.len()));
+    let one = match counted.strip_suffix('s') {
+        Some(stem) if stem.len() < 3 || !counted.chars().all(char::is_alphabetic) => counted,
         Some(stem) => stem.strip_suffix("se").map_or(stem, |_| &stem[..stem.len() - 1]),
-        None => unit,
-    }
+        None => counted,
+    };
+    format!("{one}{each}")
 }
 
 /// The unit of a frame, where an empty text stands for none.
@@ -115,6 +117,7 @@ mod tests {
             (1.0, Some("hertz"), "1 hertz"),
             (1.0, Some("flops/byte"), "1 flops/byte"),
             (1.0, Some("slots used"), "1 slots used"),
+            (1.0, Some("bits a weight"), "1 bit a weight"),
             (1.5, Some("days"), "1.5 days"),
             (f64::MAX, Some("bytes"), "1.798e293 PB"),
         ] {

@@ -1,11 +1,12 @@
-//! The lessons of the course at the sizes of usual terminals: nothing that they speak of is cut or written over.
+//! The lessons of the course at the sizes of usual terminals: nothing that they speak of is cut or written over, and one
+//! thing is not counted in the plural.
 //!
 //! Labs are drawn as the lesson has them and with each knob at its lowest, middle and highest setting, live ones after a few
 //! steps; those that start from a network get one of a few steps. Texts that are cut, and those that go on, end with a sign
 //! of their own here, so that no range such as `0…7` is taken for one.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::thread;
 
 use mlsys_harness::snapshot::rows;
@@ -148,6 +149,8 @@ impl Opened<'_> {
         let slides = |row: &str| long.iter().any(|name| row.contains(name));
         let cut = shown.iter().filter(|row| is_cut(row) && !slides(row) || ends_early(row));
         self.found.extend(cut.map(|row| format!("{about}: {}", row.trim())));
+        let plural = shown.iter().filter(|row| UNITS.iter().any(|unit| has_one(row, unit)));
+        self.found.extend(plural.map(|row| format!("{about}, one of several: {}", row.trim())));
         if side == Side::Lab {
             self.controls(&about, &shown.join("\n"));
         }
@@ -220,6 +223,27 @@ fn cut(lesson: &Arc<Lesson>) -> Vec<String> {
 
 fn is_cut(row: &str) -> bool {
     row.contains(CUT)
+}
+
+/// What the labs count: their units in the plural.
+static UNITS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+    let schemas = mlsys_registry::built_in().iter().map(|lab| lab.schema());
+    let units = schemas.flat_map(|schema| {
+        let metrics = schema.metrics.iter().filter_map(|metric| metric.unit.as_deref());
+        schema.params.iter().filter_map(|param| param.unit.as_deref()).chain(metrics)
+    });
+    let is_plural = |unit: &&str| unit.ends_with('s') && unit.chars().all(char::is_alphabetic);
+    units.filter(is_plural).collect()
+});
+
+/// Whether a row says `1 warps`; in `n - 1 warps` there are several.
+fn has_one(row: &str, unit: &str) -> bool {
+    row.match_indices(&format!("1 {unit}")).any(|(at, text)| {
+        let before = row[..at].trim_end_matches(' ');
+        let is_whole = before.len() < at || at == 0;
+        let is_term = before.ends_with(['-', '+', '*', '/', '=', '^']);
+        is_whole && !is_term && !row[at + text.len()..].starts_with(char::is_alphanumeric)
+    })
 }
 
 /// What a check finds in the lessons, which threads take in turn.

@@ -5,6 +5,7 @@ use mlsys_lab::frame::{Cell, CellRow, Cells, Milestone, Pane, Paragraph, Span, S
 use mlsys_lab::frame::{StyledText, Timeline, Tone};
 use mlsys_lab::picture::{kinds, pane};
 use mlsys_lab::report::FrameTrigger;
+use mlsys_lab::value::plural;
 use mlsys_lab::{Frame, LabError, Params, Run};
 use mlsys_nn::baseline::NetworkSource;
 use mlsys_nn::memory_budget::MemoryBudget;
@@ -194,7 +195,8 @@ fn pages(serving: &Serving) -> Frame {
         kinds: kinds([("full", Tone::First), ("has room", Tone::Second), ("free", Tone::Empty)]),
         rows: rows.collect(),
         note: format!(
-            "Pages of {size} tokens, each with its request and the tokens in it; {held} tokens in room for {budget}."
+            "Pages of {}, each with its request and the tokens in it; {held} tokens in room for {budget}.",
+            plural(size, "token")
         ),
         ..Cells::default()
     })
