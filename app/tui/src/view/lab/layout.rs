@@ -47,7 +47,8 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
     // Small ones are seen all, and of many none is cut that would be whole without the last.
     let mut shown = (3.min(shown)..=count).rev().find(|many| is_whole(*many)).unwrap_or(shown);
     let columns = across.min(shown);
-    // The rows that whole pictures leave are the next one's, which scrolls in them.
+    // The rows that whole pictures leave are the next one's, which scrolls in them. A single one takes what it needs.
+    let spared = if shown == 1 && needs[0].most < u16::MAX { 0 } else { spared };
     let taken = least(&rows(&needs, shown)) + u32::from(spared);
     let left = u32::from(area.height).saturating_sub(taken) as u16;
     if across == 1 && shown < count && left >= PANEL_ROWS {
