@@ -117,7 +117,8 @@ const LABS: &str = "+++\nformat = 1\nid = \"a/b\"\ntitle = \"Numbers\"\nminutes 
     ```{question} bits\ntype = \"numeric\"\nprompt = \"A scale of 16 bits for {g} weights of 4 bits?\"\n\
     vary = { g = [32, 64, 128, 256] }\nanswer = \"4 + 16 / g\"\n```\n\n\
     ```{lab} store\nkind = \"quantized-storage\"\nset = { bits = 4 }\nvary = { block_size = \"bits.g\" }\n\
-    [knob.block_size]\nvalues = [32, 64, 128, 256]\n```\n\n\
+    [knob.block_size]\nvalues = [32, 64, 128, 256]\n\
+    [[panel]]\nname = \"parts\"\nuntil = \"bits\"\n```\n\n\
     ```{lab} net\nkind = \"train\"\nset = { steps = 3 }\nvary = { width = [8, 12, 20, 24] }\n```\n\n\
     ```{question} read\ntype = \"numeric\"\nprompt = \"What does the lab give?\"\nanswer = \"store.bits_per_parameter\"\n\
     shown = \"it is read off\"\n```\n\n\
