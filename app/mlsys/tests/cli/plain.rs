@@ -124,3 +124,21 @@ fn the_text_of_a_failed_editor_is_no_answer() {
     let progress = std::fs::read_to_string(folder.path("data/progress.jsonl"));
     assert!(!progress.is_ok_and(|progress| progress.contains("answer-given")));
 }
+
+#[test]
+fn a_match_whose_answer_is_withheld_shows_its_left_sides() {
+    let folder = sandbox();
+    let (course, given, key) = (folder.arg("c"), folder.arg("c.tar.gz"), folder.arg("key.json"));
+    let listed = "format = 1\nid = \"c\"\ntitle = \"C\"\nabout = \"c\"\n\
+        [[module]]\nid = \"m\"\ntitle = \"M\"\nabout = \"m\"\nlessons = [\"m/sizes\"]\n";
+    folder.file("c/course.toml", listed);
+    let lesson = "+++\nformat = 1\nid = \"m/sizes\"\ntitle = \"Sizes\"\nminutes = 5\nteaches = [\"sizes\"]\n+++\n# Sizes\n\n\
+        ```{question} bytes\ntype = \"match\"\nprompt = \"How many bytes?\"\nexplain = \"Half, single, double.\"\n\
+        [[pair]]\nleft = \"float\"\nright = \"4\"\n[[pair]]\nleft = \"double\"\nright = \"8\"\n```\n";
+    folder.file("c/m/sizes.md", lesson);
+    folder.run(&format!("course pack {course} -o {given} --without-answers --key {key}")).success();
+    for course in [course, given] {
+        let mut command = folder.command(&format!("--course {course} open m/sizes --plain"));
+        type_in(&mut command, "quit\n").printed(&["\n1. float\n2. double\na) "]);
+    }
+}

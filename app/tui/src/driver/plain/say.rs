@@ -3,7 +3,6 @@
 use mlsys_lab::value::{number, plural};
 use mlsys_lesson::{
     Asked, Block, Case, CaseResult, Check, LabDirective, Predict, PredictKind, Question,
-    QuestionKind,
 };
 use mlsys_view::panel::words;
 use mlsys_view::prose::{self, Signs, Styles};
@@ -193,13 +192,14 @@ pub(super) fn question(page: &Page, question: &Question) -> Vec<String> {
     let mut lines = vec![format!("Question {place} of {all} ({}, {points}).", question.kind.ty())];
     lines.extend(answer::worth(page, question).into_iter().map(|words| format!("{words}.")));
     lines.extend(markdown(&question.prompt));
-    if let QuestionKind::Match { pairs, .. } = &question.kind {
-        for (index, pair) in pairs.iter().enumerate() {
-            lines.extend(sentence(&format!("{}. {}", index + 1, question.label(&pair.left))));
+    let asked = question.kind.asked();
+    if let Asked::Match { left, .. } = &asked {
+        for (index, left) in left.iter().enumerate() {
+            lines.extend(sentence(&format!("{}. {}", index + 1, question.label(left))));
         }
     }
     lines.extend(options(&answer::options(&page.lesson, question)));
-    if let Asked::Kernel { starter: Some(text), .. } = question.kind.asked() {
+    if let Asked::Kernel { starter: Some(text), .. } = asked {
         lines.extend(text.lines().map(str::to_owned));
     }
     for number in 0..page.hints.get(&question.id).copied().unwrap_or(0) {
