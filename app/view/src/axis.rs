@@ -207,9 +207,11 @@ impl Axis {
             room if room >= 1.5 => rounded(stride, &[1.0, 2.0, 5.0]),
             _ => rounded(stride, &[1.0]),
         };
-        if values.len() < 2 && decades < 3.0 {
-            // From one tick no other value can be read.
-            values = rounded(1, &[1.0, 2.0, 5.0]);
+        // From one tick no other value can be read.
+        for inside in [&[1.0, 2.0, 5.0][..], &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0]] {
+            if values.len() < 2 && decades < 3.0 {
+                values = rounded(1, inside);
+            }
         }
         values
             .into_iter()
@@ -296,6 +298,7 @@ mod tests {
         );
         let short = Axis::over(4e-6, 20e-6, Scale::Log);
         assert!(labels(&short, 1, Some("s")).len() >= 2);
+        assert_eq!(labels(&Axis::over(4.2e-6, 8.1e-6, Scale::Log), 2, Some("s")).len(), 4);
         let log = Axis::around(3e-4, 0.9, Scale::Log);
         assert_eq!(labels(&log, 5, None), ["1e-4", "0.001", "0.01", "0.1", "1"]);
         assert_eq!(labels(&Axis::around(1.0, 8.0, Scale::Log), 4, None), ["1", "2", "5", "10"]);

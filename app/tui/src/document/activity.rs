@@ -106,7 +106,10 @@ impl Card<'_> {
             }
         }
         self.options(&options);
-        if let Asked::Kernel { starter: Some(text), .. } = question.kind.asked() {
+        let is_right = answered.is_some_and(|answered| answered.right);
+        if let Asked::Kernel { starter: Some(text), .. } = question.kind.asked()
+            && !is_right
+        {
             self.code(&text);
         }
         for hint in self.page.shown_hints(question) {

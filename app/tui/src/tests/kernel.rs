@@ -92,7 +92,8 @@ fn a_kernel_is_written_mended_tested_and_right() {
     )));
     bench.follow(&[
         ("", "✓ right | sectors_per_load 1; allowed: sectors_per_load <= 1"),
-        ("\u{1b}", "QUESTION reverse"),
+        // What it began with has made room for the explanation.
+        ("\u{1b}", "QUESTION reverse | The index counts through | no: int i = threadIdx.x;"),
     ]);
 }
 

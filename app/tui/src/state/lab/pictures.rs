@@ -37,12 +37,12 @@ impl Pictures {
         self.chosen = (self.chosen + places) % self.panels.len().max(1);
     }
 
-    /// Shows the panels that none of these open questions holds back; the chosen one stays chosen.
+    /// Shows the panels that none of these open questions holds back; a chosen one stays chosen, the first one the first.
     pub fn release(&mut self, open: &BTreeSet<String>) {
         if self.listed.iter().all(|listed| listed.until.is_none()) {
             return;
         }
-        let chosen = self.after(0);
+        let chosen = self.after(0).filter(|_| self.chosen > 0);
         let is_held = |listed: &&Listed| listed.until.as_ref().is_some_and(|id| open.contains(id));
         let seen = self.listed.iter().filter(|listed| !is_held(listed));
         self.panels = seen.map(|listed| listed.panel).collect();

@@ -46,6 +46,14 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
     let shown = count.min(across * down);
     // Small ones are seen all, and of many none is cut that would be whole without the last.
     let mut shown = (3.min(shown)..=count).rev().find(|many| is_whole(*many)).unwrap_or(shown);
+    // One that was chosen is seen whole before others are.
+    if across == 1 && lab.pictures.chosen > 0 && needs[0].most < u16::MAX {
+        needs[0].least = needs[0].most.min(area.height);
+        shown = (1..=shown)
+            .rev()
+            .find(|many| least(&rows(&needs, *many)) <= u32::from(area.height))
+            .unwrap_or(1);
+    }
     let columns = across.min(shown);
     // The rows that whole pictures leave are the next one's, which scrolls in them. A single one takes what it needs.
     let spared = if shown == 1 && needs[0].most < u16::MAX { 0 } else { spared };
