@@ -298,7 +298,12 @@ mod tests {
         );
         let short = Axis::over(4e-6, 20e-6, Scale::Log);
         assert!(labels(&short, 1, Some("s")).len() >= 2);
-        assert_eq!(labels(&Axis::over(4.2e-6, 8.1e-6, Scale::Log), 2, Some("s")).len(), 4);
+        for (low, ratio) in
+            (1..30).flat_map(|low| [4.0, 5.0, 7.0, 9.0].map(|r| (0.33 * f64::from(low), r)))
+        {
+            let axis = Axis::over(low * 1e-6, low * ratio * 1e-6, Scale::Log);
+            assert!(labels(&axis, 2, Some("s")).len() >= 2, "{low} to {}", low * ratio);
+        }
         let log = Axis::around(3e-4, 0.9, Scale::Log);
         assert_eq!(labels(&log, 5, None), ["1e-4", "0.001", "0.01", "0.1", "1"]);
         assert_eq!(labels(&Axis::around(1.0, 8.0, Scale::Log), 4, None), ["1", "2", "5", "10"]);
