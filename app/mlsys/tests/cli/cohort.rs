@@ -42,12 +42,14 @@ fn unusable_files_are_named_and_left_out() {
     let folder = sandbox();
     let command = cohort_command();
     let whole = export(9.0, "7", "10");
+    let submission = r#""submission":{"learner":"ada","at":0,"versions":{},"seal":"00"}"#;
     let files = [
         folder.file("good.json", &whole),
         folder.file("cut.json", &whole[..whole.len() / 2]),
         folder.file("newer.json", whole.replace("\"format\":1", "\"format\":9")),
         folder.file("other.json", whole.replace("\"course\":\"mine\"", "\"course\":\"theirs\"")),
         folder.file("photo.json", [0xff, 0xd8, 0xff, 0xe0]),
+        folder.file("changed.json", whole.replacen('{', &format!("{{{submission},"), 1)),
         folder.arg("missing.json"),
     ];
     let ended = folder.run(&format!("{command} --json {}", files.join(" ")));
@@ -60,7 +62,8 @@ fn unusable_files_are_named_and_left_out() {
         "other.json': these answers are of the course theirs",
         "photo.json': this is no answers file",
         "missing.json' cannot be read",
-        "5 of 6 files could not be used",
+        "changed.json': it was changed after it was exported",
+        "6 of 7 files could not be used",
     ]);
     folder.run("progress cohort").refused(2, &["<FILE>"]);
 }

@@ -20,6 +20,7 @@ use crate::runner::{Runs, known_draws, runs_for_grading};
 use mlsys_run::files;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::storage::read_bounded;
+use mlsys_run::submission;
 use mlsys_view::csv::cell;
 use mlsys_view::xml::escaped;
 
@@ -113,6 +114,10 @@ fn answers(file: &Path, course: &CourseId) -> Result<Answers, Failure> {
     };
     let answers = Answers::parse(&bytes).map_err(named)?;
     answers.refuse_other_course(Some(course)).map_err(named)?;
+    if answers.submission.is_some() {
+        let changed = |error| Failure::Usage(format!("'{}': {error}", file.display()));
+        submission::read(&bytes, course).map_err(changed)?;
+    }
     Ok(answers)
 }
 
