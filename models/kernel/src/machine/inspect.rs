@@ -3,7 +3,9 @@
 use crate::diagnostic::Place;
 use crate::machine::memory::{Cell, Store};
 use crate::machine::warp::{Warp, lanes, position};
-use crate::machine::{Buffer, CellState, Counts, Findings, Launch, Machine, Resident, WarpState};
+use crate::machine::{
+    Buffer, CellState, Counts, Finding, Findings, Launch, Machine, Resident, WarpState,
+};
 use crate::types::Scalar;
 use mlsys_lab::Value;
 use std::collections::BTreeMap;
@@ -46,6 +48,11 @@ impl Machine {
 
     pub fn findings(&self) -> &Findings {
         &self.findings
+    }
+
+    /// What the last step found, as far as it is listed.
+    pub fn found_now(&self) -> impl Iterator<Item = &Finding> + Clone {
+        self.findings.listed().iter().filter(|finding| finding.step + 1 == self.clock)
     }
 
     /// Threads of blocks that have ended and accessed no memory.
@@ -173,8 +180,7 @@ impl Machine {
             }
         }
         let [dx, dy, _] = self.launch.block_dim;
-        let listed = self.findings.listed().iter().filter(|finding| finding.block == resident.id);
-        for finding in listed.filter(|finding| finding.step + 1 >= self.clock) {
+        for finding in self.found_now().filter(|finding| finding.block == resident.id) {
             let [x, y, z] = finding.thread;
             if let Some(state) = states.get_mut((x + dx * (y + dy * z)) as usize) {
                 *state = ThreadState::Faulted;

@@ -161,7 +161,8 @@ fn problems(kernel: &Kernel) -> Table {
     let row = |problem: &Problem| {
         vec![
             Value::from(problem.fault.as_str()),
-            Value::Int(problem.step as i64),
+            // Counted as the walk counts, from 1.
+            Value::Int(problem.step as i64 + 1),
             Value::Int(i64::from(problem.line)),
             place(problem.block),
             place(problem.thread),

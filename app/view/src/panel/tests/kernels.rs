@@ -6,7 +6,7 @@ use mlsys_harness::snapshot::rows;
 use mlsys_kernel::{Direction, Goal};
 use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::frame::Frame;
-use mlsys_lab::frame::kernel::Kernel;
+use mlsys_lab::frame::kernel::{Kernel, Problem};
 use mlsys_lab::report::RunData;
 use mlsys_lab::{DeviceId, Params, Registry, Run, Settings, Tables};
 use ratatui::buffer::Buffer;
@@ -237,6 +237,62 @@ fn a_problem_is_gone_to_with_its_thread_and_its_cell() {
     assert!(second.sentence.contains("[11]") || second.sentence.contains("11"), "{second:?}");
     walk.go_to_problem(&problems.whole.problems, -9);
     assert_eq!(walk.problem, Some(0));
+}
+
+/// Stepping from fault to fault selects the thread at fault, also where another warp was followed, and what is said of a
+/// fault goes with it.
+#[test]
+fn the_thread_at_fault_is_selected() {
+    for settings in [
+        vec!["example=window-sum-slide"],
+        vec!["example=vector-add-unguarded", "elements=62", "block_dim=[64]"],
+        vec!["example=window-sum-no-barrier", "elements=40", "block_dim=[40]"],
+    ] {
+        let source = sent("source", &settings);
+        let mut walk = KernelDebugger::new(&source);
+        for follow in [false, true] {
+            walk.seek(Goal::End, Direction::Backward);
+            if follow {
+                walk.choose_warp(1);
+            }
+            let mut faults = 0;
+            loop {
+                walk.seek(Goal::Problem, Direction::Forward);
+                while walk.search_goal().is_some() {
+                    walk.go_on();
+                }
+                let Some(step) = walk.last().filter(|step| step.found) else { break };
+                let here = walk.here();
+                let at = |problem: &&Problem| {
+                    let is_thread = problem.thread[0] == here.number() as u32;
+                    problem.step + 1 == walk.clock() && is_thread && problem.block[0] == here.block
+                };
+                let problem = source.whole.problems.iter().find(at);
+                let problem = problem.unwrap_or_else(|| panic!("{settings:?}, {here:?}, {step:?}"));
+                assert!(words(&source, &walk).contains(&problem.sentence), "{settings:?}");
+                assert_eq!(walk.is_pinned(), follow);
+                faults += 1;
+            }
+            assert!(faults > 1, "{settings:?}");
+        }
+    }
+    let source = sent("source", &["example=window-sum-slide"]);
+    let text = |walk: &KernelDebugger| {
+        let room = (80, 40);
+        rows(&drawn(&source, walk, None, room, ColorDepth::None, GlyphSet::Ascii)).join("\n")
+    };
+    let mut walk = KernelDebugger::new(&source);
+    walk.seek(Goal::Problem, Direction::Forward);
+    let fault = "reads tile[4], which was never written.";
+    let (clock, line) = (walk.clock(), walk.line().unwrap());
+    assert!(text(&walk).contains(&format!("Line {line}: {fault}")), "{}", text(&walk));
+    walk.seek(Goal::Instruction, Direction::Backward);
+    walk.seek(Goal::Instruction, Direction::Backward);
+    assert!(!text(&walk).contains(fault), "{}", text(&walk));
+    // A marked line is asked for, and told with the step that is still to come.
+    walk.mark(|_, _| line as usize - 1);
+    let told = format!("Line {line}, step {clock}: {fault}");
+    assert!(text(&walk).contains(&told), "{}", text(&walk));
 }
 
 /// The launch before an edit: its counts next to those of now, its lanes below, its faults in a sentence.

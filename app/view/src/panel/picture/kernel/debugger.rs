@@ -2,7 +2,7 @@
 
 use mlsys_kernel::recipe::{self, StartError};
 use mlsys_kernel::{
-    BlockState, Direction, Goal, LANES, Machine, Replay, Seek, SeekResult, Step, WarpState,
+    BlockState, Direction, Finding, Goal, LANES, Machine, Replay, Seek, SeekResult, Step, WarpState,
 };
 use mlsys_lab::frame::kernel::{Element, FaultSite, Kernel, Problem, Recipe, View};
 
@@ -222,13 +222,45 @@ impl KernelDebugger {
         let (Some(seek), Ok(replay)) = (&mut self.seek, &mut self.replay) else { return };
         match seek.advance(replay, SLICE) {
             SeekResult::InProgress => return,
-            SeekResult::Found => self.search = SearchResult::Found,
+            SeekResult::Found => {
+                self.search = SearchResult::Found;
+                if seek.goal() == Goal::Problem {
+                    self.select_fault();
+                }
+            }
             SeekResult::NotFound => {
                 self.search = SearchResult::NotFound(seek.goal());
                 self.play = Play::Still;
             }
         }
         self.seek = None;
+    }
+
+    /// The thread in which the last step went wrong; the selected one if it is among them.
+    pub(super) fn fault(&self) -> Option<&Finding> {
+        let here = self.here();
+        let mut found = self.machine().ok()?.found_now();
+        let first = found.clone().next();
+        found.find(|finding| self.thread_at(finding.block, finding.thread) == here).or(first)
+    }
+
+    /// Selects that thread; a pinned warp gives way to its own.
+    fn select_fault(&mut self) {
+        let Some(fault) = self.fault() else { return };
+        let thread = self.thread_at(fault.block, fault.thread);
+        self.lane = thread.lane;
+        self.pinned = self.pinned.map(|_| (thread.block, thread.warp));
+    }
+
+    fn thread_at(&self, block: [u32; 3], thread: [u32; 3]) -> Thread {
+        let linear = |[x, y, z]: [u32; 3], [wide, high, _]: [u32; 3]| {
+            let rows = y.saturating_add(z.saturating_mul(high));
+            x.saturating_add(rows.saturating_mul(wide))
+        };
+        let thread = linear(thread, self.recipe.block_dim);
+        let lanes = LANES as u32;
+        let block = linear(block, self.recipe.grid_dim);
+        Thread { block, warp: thread / lanes, lane: thread % lanes }
     }
 
     /// Moves by a number of problems of the whole run and selects the thread; the first time to the nearest end.
@@ -246,17 +278,7 @@ impl KernelDebugger {
 
     /// Goes to where something went wrong and selects the thread.
     fn go_to(&mut self, problem: &Problem) {
-        let linear = |[x, y, z]: [u32; 3], [wide, high, _]: [u32; 3]| {
-            let rows = y.saturating_add(z.saturating_mul(high));
-            x.saturating_add(rows.saturating_mul(wide))
-        };
-        let thread = linear(problem.thread, self.recipe.block_dim);
-        let lanes = LANES as u32;
-        self.choose(Thread {
-            block: linear(problem.block, self.recipe.grid_dim),
-            warp: thread / lanes,
-            lane: thread % lanes,
-        });
+        self.choose(self.thread_at(problem.block, problem.thread));
         self.play = Play::Still;
         self.search = SearchResult::Found;
         // The step that caused it has been done.

@@ -39,8 +39,8 @@ struct Line {
     /// Other warps that run this line next.
     others: usize,
     has_breakpoint: bool,
-    /// The first problem of the whole run in this line.
-    problem: Option<String>,
+    /// The first problem of the whole run in this line, and the step that it happens in.
+    problem: Option<(u64, String)>,
 }
 
 /// Active lanes over 32 for each warp instruction; absent where nothing ran.
@@ -114,7 +114,7 @@ fn listing(kernel: &Kernel, debugger: &KernelDebugger, before: Option<&Before<'_
             current: current.filter(|place| place.line == number).map(|place| place.column),
             others: others.get(&number).copied().unwrap_or(0),
             has_breakpoint: debugger.has_breakpoint(number),
-            problem: problem.map(|problem| problem.sentence.clone()),
+            problem: problem.map(|problem| (problem.step + 1, problem.sentence.clone())),
         }
     };
     kernel.recipe.source.lines().zip(1_u32..).map(line).collect()
@@ -140,7 +140,7 @@ pub(super) fn table(kernel: &Kernel, debugger: &KernelDebugger) -> Table {
             whole(cost.sectors),
             whole(cost.replays),
             Value::from(warps),
-            Value::from(line.problem.as_deref().unwrap_or("")),
+            Value::from(line.problem.as_ref().map_or("", |(_, problem)| problem)),
         ]
     };
     let (costs, rest) = (["divergent", "sectors", "bank replays"], ["warps", "problem"]);
@@ -214,10 +214,16 @@ pub(super) fn draw(
         }
     }
     let problem = lines.into_iter().find(|line| line.number == marked);
-    // The status has already what the last step found.
-    let is_found = debugger.last().is_some_and(|step| step.found);
-    let problem = problem.filter(|_| !is_found).and_then(|line| line.problem);
-    let problem = problem.map(|problem| (format!("Line {marked}: {problem}."), theme.bad));
+    let problem = problem.and_then(|line| line.problem).and_then(|(step, problem)| {
+        let clock = debugger.clock();
+        // The status has already what the last step found; what is still to come is told of a line that is asked for.
+        let is_told = match debugger.last() {
+            None => true,
+            Some(last) => !last.found && (step <= clock || debugger.is_marked(marked)),
+        };
+        let place = if clock == 0 { String::new() } else { format!(", step {step}") };
+        is_told.then(|| (format!("Line {marked}{place}: {problem}."), theme.bad))
+    });
     // On the way through a run its counts are of a part, which nothing compares with.
     let past = past.filter(|_| debugger.clock() == 0);
     let then = past.map(|past| [past.line(marked), Some(past.totals())]);

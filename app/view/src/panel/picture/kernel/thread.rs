@@ -30,8 +30,13 @@ pub fn status(debugger: &KernelDebugger) -> Vec<String> {
     )];
     let here = debugger.here();
     let access = machine.access(here.block, here.warp as usize);
-    let first = lane_accesses(debugger).into_iter().flatten().next();
-    if let (Some((access, reached)), Some(first)) = (access, first.filter(|lane| lane.is_now)) {
+    let mut accesses = lane_accesses(debugger);
+    let first = accesses.iter().position(Option::is_some).unwrap_or(0);
+    // The selected lane, if it takes part.
+    let lane = here.lane as usize;
+    let lane = if accesses.get(lane).is_some_and(Option::is_some) { lane } else { first };
+    let told = accesses.get_mut(lane).and_then(Option::take).filter(|told| told.is_now);
+    if let (Some((access, reached)), Some(told)) = (access, told) {
         let lanes = reached.iter().flatten().count();
         let cost = match (access.sectors, access.replays) {
             (0, 0) => String::new(),
@@ -43,12 +48,20 @@ pub fn status(debugger: &KernelDebugger) -> Vec<String> {
                 format!("; {sectors} {unit}, {} of {} bytes used", access.used, 32 * sectors)
             }
         };
-        let who =
-            if lanes == 1 { "1 lane:".to_owned() } else { format!("{lanes} lanes: the first") };
-        lines.push(format!("{who} {}{cost}.", first.describe(debugger)));
+        let who = match lanes {
+            1 => "1 lane:".to_owned(),
+            _ if lane == first => format!("{lanes} lanes: the first"),
+            _ => format!("{lanes} lanes: lane {lane}"),
+        };
+        lines.push(format!("{who} {}{cost}.", told.describe(debugger)));
     }
-    if let Some(found) = machine.findings().listed().last().filter(|_| step.found) {
-        lines.push(format!("Line {}: {}.", found.place.line, found.sentence));
+    match debugger.fault().filter(|_| step.found) {
+        Some(found) => lines.push(format!("Line {}: {}.", found.place.line, found.sentence)),
+        None if step.found => lines.push(format!(
+            "Line {}: once more; of each kind of problem the first 64 are told.",
+            step.place.line
+        )),
+        None => {}
     }
     lines.extend(next_line(debugger));
     lines.extend(search(debugger));
