@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use mlsys_harness::snapshot::rows;
-use mlsys_lab::frame::{Cell, CellRow, Cells, Frame, HeatMap, Kind, Pane, Table, Timeline, Tone};
+use mlsys_lab::frame::{
+    Cell, CellRow, Cells, Frame, HeatMap, Kind, Pane, Scatter, ScatterPoint, Table, Timeline, Tone,
+};
 use mlsys_lab::value::Value;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -78,6 +80,53 @@ fn structures_look_as_they_did() {
         ("traffic", marked(picture("traffic"), 1, 2)),
     ] {
         compare(name, &frame, &view);
+    }
+}
+
+/// Two points a step apart each way at a time, and a far one, so that the axes hold still.
+#[test]
+fn names_stand_next_to_their_own_points() {
+    let place = |x: f64, y: f64, label: &str, series: usize| ScatterPoint {
+        x: Some(x),
+        y: Some(y),
+        label: label.to_owned(),
+        series,
+    };
+    let look = look(ColorDepth::TrueColor, GlyphSet::Unicode);
+    let glyphs =
+        ["first", "second"].map(|name| (name, look.glyphs.class((name == "second").into())));
+    for (right, up) in (0..40).flat_map(|right| [0, 1, 2].map(|up| (right, up))) {
+        let (x, y) = (40.0 + f64::from(right), 10.0 + f64::from(up));
+        let points = vec![
+            place(0.0, 0.0, "", 2),
+            place(100.0, 20.0, "", 2),
+            place(40.0, 10.0, "first", 0),
+            place(x, y, "second", 1),
+        ];
+        let series = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let frame = Frame::Scatter(Scatter { series, points, ..Scatter::default() });
+        let mut buf = Buffer::empty(Rect::new(0, 0, 90, 24));
+        draw_frame(buf.area, &mut buf, &frame, &FrameView::default(), Focus::Aside, &look);
+        // The last row is the legend, which has all glyphs.
+        let plane = &rows(&buf)[..23];
+        for (row, line) in plane.iter().enumerate() {
+            let cells: Vec<String> = line.chars().map(String::from).collect();
+            for ((name, own), (_, other)) in [(glyphs[0], glyphs[1]), (glyphs[1], glyphs[0])] {
+                let Some(at) = line.find(name) else { continue };
+                let start = line[..at].chars().count();
+                let end = start + name.len() - 1;
+                let far = |glyph: &str| {
+                    let at = cells.iter().position(|cell| cell == glyph)?;
+                    Some(if at < start { start - at } else { at - end })
+                };
+                let told = || format!("{right} right, {up} up, row {row}:\n{}", plane.join("\n"));
+                match (far(own), far(other)) {
+                    (Some(own), Some(other)) => assert!(own < other, "{}", told()),
+                    (None, Some(other)) => assert!(other > 1, "{}", told()),
+                    (_, None) => {}
+                }
+            }
+        }
     }
 }
 

@@ -55,19 +55,30 @@ pub(super) fn of_points(
                 && (plot.y..plot.bottom()).contains(&y)
                 && (from..from + wide).all(|x| is_free(canvas.cells[(x, y)].symbol(), scatter))
         };
+        let symbol = |x: u16, y: u16| {
+            let inside = (plot.x..plot.right()).contains(&x);
+            if inside { canvas.cells[(x, y)].symbol() } else { " " }
+        };
         // A name above or below needs a gap to its neighbours, so that it is not read as theirs.
         let apart = |(from, y): (u16, u16)| {
-            let blank = |x: u16| {
-                !(plot.x..plot.right()).contains(&x) || canvas.cells[(x, y)].symbol() == " "
+            let mut around = from.saturating_sub(1)..=from + wide;
+            free((from, y)) && around.all(|x| symbol(x, y) == " ")
+        };
+        // Next to its point no other one is as near to a name, on either side.
+        let near = |(from, y): (u16, u16)| {
+            let mut on_way = match from > x {
+                true => x + 1..from + wide + (from - x),
+                false => from.saturating_sub(2)..x,
             };
-            free((from, y)) && (from.saturating_sub(1)..=from + wide).all(blank)
+            let is_own = |at: u16| at == x + 1 && symbol(at, y) == look.glyphs.front;
+            free((from, y)) && on_way.all(|at| is_free(symbol(at, y)) || is_own(at))
         };
         let sides = [(x.saturating_add(3), y), (x.saturating_sub(wide.saturating_add(1)), y)];
         let (above, middle) = (y.wrapping_sub(1), x.saturating_sub(wide / 2));
         let over = [above, y + 1]
             .into_iter()
             .flat_map(|row| [middle, x, (x + 1).saturating_sub(wide)].map(|from| (from, row)));
-        let next_to = sides.into_iter().find(|place| free(*place));
+        let next_to = sides.into_iter().find(|place| near(*place));
         if let Some((start, y)) = next_to.or_else(|| over.into_iter().find(|place| apart(*place))) {
             Pen::new(plot, canvas, &look.glyphs).text(start, y, &name, look.theme.text);
         }
