@@ -68,11 +68,17 @@ pub(super) fn selected(
 
 fn undecided(tokens: &[Lexeme], known: &[(&str, &Item)], wanted: &str) -> Diagnostic {
     let second = known.get(1).or(known.first()).map(|(_, item)| tokens[item.tokens.start].place);
-    let names = known.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let names = known.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+    let is_one = names.iter().all(|name| Some(name) == names.first());
+    let (count, names) = (names.len(), names.join(", "));
     let message = match wanted {
-        "" => format!("there are {} kernels: {names}", known.len()),
+        "" if is_one => format!("the text has {count} kernels with one name: {names}"),
+        "" => format!("there are {count} kernels: {names}"),
         wanted => format!("there is no kernel '{wanted}'; there are {names}"),
     };
-    let help = "choose one: #pragma kernel NAME, or the lab's kernel=NAME";
+    let help = match wanted {
+        "" if is_one => "keep one of them",
+        _ => "choose one: #pragma kernel NAME, or the lab's kernel=NAME",
+    };
     Diagnostic::new(second.unwrap_or_default(), message, help)
 }
