@@ -70,7 +70,8 @@ fn undecided(tokens: &[Lexeme], known: &[(&str, &Item)], wanted: &str) -> Diagno
     let second = known.get(1).or(known.first()).map(|(_, item)| tokens[item.tokens.start].place);
     let names = known.iter().map(|(name, _)| *name).collect::<Vec<_>>();
     let is_one = names.iter().all(|name| Some(name) == names.first());
-    let (count, names) = (names.len(), names.join(", "));
+    let count = names.len();
+    let names = names[..if is_one { 1 } else { count }].join(", ");
     let message = match wanted {
         "" if is_one => format!("the text has {count} kernels with one name: {names}"),
         "" => format!("there are {count} kernels: {names}"),
