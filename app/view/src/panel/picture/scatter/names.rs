@@ -71,7 +71,7 @@ pub(super) fn of_points(
                 false => from.saturating_sub(2)..x,
             };
             let is_own = |at: u16| at == x + 1 && symbol(at, y) == look.glyphs.front;
-            free((from, y)) && on_way.all(|at| is_free(symbol(at, y)) || is_own(at))
+            free((from, y)) && on_way.all(|at| is_line(symbol(at, y)) || is_own(at))
         };
         let sides = [(x.saturating_add(3), y), (x.saturating_sub(wide.saturating_add(1)), y)];
         let (above, middle) = (y.wrapping_sub(1), x.saturating_sub(wide / 2));
@@ -89,8 +89,12 @@ pub(super) fn of_points(
 fn is_free(symbol: &str, scatter: &Scatter) -> bool {
     /// Of more lines it cannot be said which one goes on behind a name.
     const FEW: usize = 5;
-    let is_line = |c: char| ('\u{2800}'..='\u{28ff}').contains(&c);
-    symbol == " " || scatter.lines.len() <= FEW && symbol.chars().all(is_line)
+    symbol == " " || scatter.lines.len() <= FEW && is_line(symbol)
+}
+
+/// Whether no more than a line goes through a cell.
+fn is_line(symbol: &str) -> bool {
+    symbol == " " || symbol.chars().all(|c| ('\u{2800}'..='\u{28ff}').contains(&c))
 }
 
 /// How a line can be told apart without its colour.
