@@ -241,3 +241,27 @@ fn comments_and_names_say_the_mechanism() {
     });
     assert!(found.is_empty(), "name the thing that acts:\n{}", found.join("\n"));
 }
+
+/// A build of these workspaces would otherwise begin with a lock file that cargo refuses.
+#[test]
+fn lock_files_of_the_other_workspaces_are_current() {
+    let manifests = members().iter().map(|member| manifest(member)).collect::<Vec<_>>();
+    for lock in ["fuzz/Cargo.lock", "models/lowering/Cargo.lock"] {
+        let text: toml::Table = fs::read_to_string(root().join(lock)).unwrap().parse().unwrap();
+        for package in text["package"].as_array().unwrap() {
+            let own = manifests.iter().find(|own| name(own) == package["name"].as_str().unwrap());
+            let Some(dependencies) = own.and_then(|own| own.get("dependencies")) else { continue };
+            let is_needed = |dependency: &toml::Value| {
+                dependency.get("optional").and_then(toml::Value::as_bool) != Some(true)
+            };
+            let needed = dependencies.as_table().unwrap().iter();
+            let needed = needed.filter(|(_, dependency)| is_needed(dependency));
+            let needed: BTreeSet<&str> = needed.map(|(name, _)| name.as_str()).collect();
+            let locked = package.get("dependencies").and_then(toml::Value::as_array);
+            let locked = locked.into_iter().flatten().filter_map(toml::Value::as_str);
+            let locked: BTreeSet<&str> =
+                locked.filter_map(|entry| entry.split(' ').next()).collect();
+            assert_eq!(locked, needed, "{lock}: {}", package["name"]);
+        }
+    }
+}
