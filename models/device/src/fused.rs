@@ -33,7 +33,7 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{
     Autodiff, Backend, BackendTensor, DispatchKindConversion, DispatchTensor, Flex, TensorMetadata,
 };
-use burn::tensor::{DType, Int, Shape, Tensor, TensorData};
+use burn::tensor::{DType, Int, Shape, Tensor, TensorData, activation};
 use macerator::{AutoArch, Simd, WithSimd};
 
 /// x / sqrt(mean(x²) + epsilon) * scale for each row, `[rows, width]` to the same; `scale` is `[width]`.
@@ -66,23 +66,23 @@ pub fn convolution(
     apply(convolution, inputs, Shape::new([batch, outputs, height, width]))
 }
 
-/// max(0, x), or x as it was. What is computed again in the backward pass is left to burn.
-pub fn relu<const D: usize>(x: Tensor<D>) -> Result<Tensor<D>, Tensor<D>> {
+/// max(0, x): burn's where it does not apply, or is computed again in the backward pass.
+pub fn relu<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     if !is_on() {
-        return Err(x);
+        return activation::relu(x);
     }
     let input = [x.into_dispatch()];
     // The copies that the conversion takes are gone before the numbers are written over.
     if let Some([x]) = primitives::<Flex, 1>(&input) {
         drop(input);
-        return Ok(Tensor::from_primitive::<Flex>(relu::forward(x)));
+        return Tensor::from_primitive::<Flex>(relu::forward(x));
     }
     if let Some([x]) = primitives::<Autodiff<Flex>, 1>(&input) {
         drop(input);
-        return Ok(Tensor::from_primitive::<Autodiff<Flex>>(relu::recorded(x)));
+        return Tensor::from_primitive::<Autodiff<Flex>>(relu::recorded(x));
     }
     let [x] = input;
-    Err(Tensor::from_dispatch(x))
+    activation::relu(Tensor::from_dispatch(x))
 }
 
 /// x W + b for small layers and for batches of few rows, `[batch, inputs]` to `[batch, outputs]`.

@@ -127,7 +127,7 @@ named_enum! {
 impl Activation {
     pub fn apply<const D: usize>(self, x: Tensor<D>) -> Tensor<D> {
         match self {
-            Self::Relu => fused::relu(x).unwrap_or_else(activation::relu),
+            Self::Relu => fused::relu(x),
             Self::Tanh => activation::tanh(x),
             Self::Sigmoid => activation::sigmoid(x),
             Self::Gelu => activation::gelu(x),
