@@ -76,8 +76,9 @@ pub fn model_param(schema: &Schema) -> Option<&Param> {
 }
 
 impl ModelFile {
-    /// Reads a configuration; of one with mistakes all of them are the error.
+    /// Reads a configuration, in a folder its `config.json`; of one with mistakes all of them are the error.
     pub fn read(file: &Path, tokens: Option<u64>) -> Result<Self, ModelError> {
+        let file = if file.is_dir() { &file.join("config.json") } else { file };
         let bytes = read_bounded(file, "model configuration", MAX_BYTES as u64)?;
         let model = Model::read(&bytes).map_err(|problems| {
             let said = |one: &ConfigProblem| format!("{}: {}", file.display(), one.shown(&bytes));
