@@ -208,9 +208,11 @@ impl LessonResult {
         count
     }
 
+    /// Points earned and points possible; a question that is graded later has none yet.
     pub fn points(&self) -> (f64, u32) {
         self.items
             .iter()
+            .filter(|item| !matches!(item.verdict, Verdict::Skipped(_)))
             .filter_map(|item| item.kind.points())
             .fold((0.0, 0), |(earned, points), (e, p)| (earned + e, points + p))
     }

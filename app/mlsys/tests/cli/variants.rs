@@ -84,6 +84,9 @@ fn a_submission_is_graded_by_its_learner_s_numbers() {
         let other = folder.run(&format!("--course {given} run a/b --key {key} --answers {dora}"));
         assert_eq!(other.code, Some(1), "{other:?}");
         assert!(other.out.contains("0 of 4 points"), "{other:?}");
+        // Without the key nothing is known of them: no points, and none of how many.
+        let later = folder.run(&format!("--course {given} run a/b --answers {ann}"));
+        assert!(later.out.contains("4 skipped") && !later.out.contains("points"), "{later:?}");
     }
     let cohort = folder.run(&format!(
         "--course {course} progress cohort {} {} --json",
