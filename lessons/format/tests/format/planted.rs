@@ -123,7 +123,7 @@ fn an_answer_in_a_picture_of_a_kernel_is_found() {
         ("example = \"transpose-tile\"", "source", "1440"),
         ("example = \"transpose-tile\"", "memory", "128"),
         ("example = \"transpose-tile\"", "grid", "992"),
-        ("example = \"vector-add-unguarded\", elements = 1237", "problems", "2163"),
+        ("example = \"vector-add-unguarded\", elements = 1237", "problems", "2164"),
         ("example = \"vector-add-unguarded\", elements = 1237", "problems", "1239"),
     ] {
         let panel = format!("kind = \"kernel\"\nset = {{ {set} }}\n[[panel]]\nname = \"{panel}\"");
