@@ -46,8 +46,9 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
     let shown = count.min(across * down);
     // Small ones are seen all, and of many none is cut that would be whole without the last.
     let mut shown = (3.min(shown)..=count).rev().find(|many| is_whole(*many)).unwrap_or(shown);
-    // One that was chosen is seen whole before others are.
-    if across == 1 && lab.pictures.chosen > 0 && needs[0].most < u16::MAX {
+    let is_kernel = lab.pictures.after(0).and_then(|index| lab.frame(index)?.kernel()).is_some();
+    // One that was chosen is seen whole before others are; those of a kernel belong together.
+    if across == 1 && lab.pictures.chosen > 0 && needs[0].most < u16::MAX && !is_kernel {
         needs[0].least = needs[0].most.min(area.height);
         shown = (1..=shown)
             .rev()
@@ -64,7 +65,6 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
         shown += 1;
     }
     // A chosen picture of a kernel is seen whole before a third row of others is.
-    let is_kernel = lab.pictures.after(0).and_then(|index| lab.frame(index)?.kernel()).is_some();
     while is_kernel && shown > 2 * columns && needs[0].most < u16::MAX {
         if needs[0].least <= heights(area.height, &rows(&needs, shown), columns)[0] {
             break;
