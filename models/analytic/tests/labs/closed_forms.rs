@@ -174,7 +174,7 @@ fn window_sum_is_the_kernel_thread_by_thread() {
 
 #[test]
 fn a_systolic_array_takes_the_ticks_of_its_formula() {
-    let count = |data: &mlsys_lab::RunData, name: &str| match data.metric(name) {
+    let count = |data: &RunData, name: &str| match data.metric(name) {
         Some(Value::Int(value)) => value,
         other => panic!("{name} is {other:?}"),
     };
