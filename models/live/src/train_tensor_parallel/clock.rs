@@ -7,8 +7,8 @@ use super::params::{Mode, Setup, Sums};
 
 const NUMBER: f64 = 4.0;
 
-const FORWARD: &str = "forward";
-const BACKWARD: &str = "backward";
+pub(super) const FORWARD: &str = "forward";
+pub(super) const BACKWARD: &str = "backward";
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ModelledPhase {

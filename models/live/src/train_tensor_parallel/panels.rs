@@ -63,7 +63,8 @@ impl Session {
     }
 
     fn timeline(&self) -> Frame {
-        let (mut classes, mut spans) = (Vec::new(), Vec::new());
+        // The first ones have the fills that they have in the timelines of the other strategies.
+        let (mut classes, mut spans) = (vec![clock::FORWARD, clock::BACKWARD], Vec::new());
         let ranks = self.setup.ranks;
         let mut at = 0.0;
         for phase in clock::phases(&self.setup, self.knobs.sums) {

@@ -98,6 +98,7 @@ fn the_timeline_takes_as_long_as_a_step() {
     for mode in MODES {
         let data = run(&lab(), &[mode, "steps=1", "global_batch=4", "compare=false"]);
         let Frame::Timeline(timeline) = frame(&data, "timeline") else { panic!("no timeline") };
+        assert_eq!(timeline.classes[..2], ["forward", "backward"]);
         let (begin, end) = timeline.extent().unwrap();
         let step = number(&data, "step_seconds");
         assert_eq!(begin, 0.0);
