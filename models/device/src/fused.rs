@@ -4,9 +4,9 @@
 //! tensors and takes exponentials one number at a time from the C library: most of a small transformer's step. Here a
 //! row is read once, stays in the first cache until it is done, and is computed in vectors as wide as the processor has.
 //!
-//! Every function gives nothing where it does not apply: on a GPU, where only burn's kernels reach the memory; in other
-//! formats than f32; while a network is recorded; and with `MLSYS_FUSED=0`. The network then composes the same from burn's
-//! operations, and tests hold the two against each other.
+//! Every function gives nothing where it does not apply (`relu`, with its one input, is burn's there): on a GPU, where only
+//! burn's kernels reach the memory; in other formats than f32; while a network is recorded; and with `MLSYS_FUSED=0`. The
+//! network then composes the same from burn's operations, and tests hold the two against each other.
 
 mod attention;
 mod convolution;

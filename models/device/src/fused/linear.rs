@@ -15,7 +15,7 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Flex, TensorMetadata};
 use macerator::{AutoArch, Scalar, Simd, WithSimd};
 
-use super::vector::{LANES, ROWS, add_small_product, add_small_product_on_its_side, tile};
+use super::vector::{LANES, ROWS, add_small_product, add_small_transposed_product, tile};
 use super::{Forward, Operation, contiguous, numbers, tensor};
 
 /// Rows up to which reading W takes most of it.
@@ -82,7 +82,7 @@ impl Operation<3> for Small {
         }
         let mut by_weight = vec![0.0; weight.len()];
         let to = (&mut *by_weight, outputs);
-        add_small_product_on_its_side::<S>(to, (x, inputs), (slope, outputs), outputs);
+        add_small_transposed_product::<S>(to, (x, inputs), (slope, outputs), outputs);
         let mut by_bias = vec![0.0; outputs];
         for slope in slope.chunks_exact(outputs) {
             by_bias.iter_mut().zip(slope).for_each(|(sum, t)| *sum += t);

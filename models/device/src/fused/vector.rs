@@ -124,7 +124,7 @@ impl Band for [&[f32]; ROWS] {
     }
 }
 
-/// Rows that stand on their side: columns of a matrix with rows of `row` numbers, from column `first` on.
+/// Rows of a transposed matrix: columns of one with rows of `row` numbers, from column `first` on.
 struct Columns<'a> {
     numbers: &'a [f32],
     row: usize,
@@ -193,7 +193,7 @@ pub(super) fn add_small_product<S: Simd>(
 
 /// Adds aᵀ b to c, of a `[inner, rows]` and b `[inner, columns]`.
 #[inline(always)]
-pub(super) fn add_small_product_on_its_side<S: Simd>(
+pub(super) fn add_small_transposed_product<S: Simd>(
     (c, c_row): (&mut [f32], usize),
     (a, rows): (&[f32], usize),
     b: (&[f32], usize),

@@ -39,21 +39,20 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
         let bands = needs[..shown].chunks(across);
         bands.map(|band| band.iter().fold(RowNeed { least: 0, most: 0 }, larger)).collect()
     };
-    let is_whole = |shown: usize| least(&rows(&needs, shown)) <= u32::from(area.height);
+    let is_whole =
+        |needs: &[RowNeed], shown: usize| least(&rows(needs, shown)) <= u32::from(area.height);
     // A picture of many parts needs the height of two, where pictures stand below each other.
     let spared = u16::from(across == 1 && has_parts(lab)) * PANEL_ROWS;
     let down = usize::from((area.height.saturating_sub(spared) / PANEL_ROWS).max(1));
     let shown = count.min(across * down);
     // Small ones are seen all, and of many none is cut that would be whole without the last.
-    let mut shown = (3.min(shown)..=count).rev().find(|many| is_whole(*many)).unwrap_or(shown);
+    let mut shown =
+        (3.min(shown)..=count).rev().find(|many| is_whole(&needs, *many)).unwrap_or(shown);
     let is_kernel = lab.pictures.after(0).and_then(|index| lab.frame(index)?.kernel()).is_some();
     // One that was chosen is seen whole before others are; those of a kernel belong together.
     if across == 1 && lab.pictures.chosen > 0 && needs[0].most < u16::MAX && !is_kernel {
         needs[0].least = needs[0].most.min(area.height);
-        shown = (1..=shown)
-            .rev()
-            .find(|many| least(&rows(&needs, *many)) <= u32::from(area.height))
-            .unwrap_or(1);
+        shown = (1..=shown).rev().find(|many| is_whole(&needs, *many)).unwrap_or(1);
     }
     let columns = across.min(shown);
     // The rows that whole pictures leave are the next one's, which scrolls in them. A single one takes what it needs.
