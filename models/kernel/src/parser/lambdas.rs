@@ -2,14 +2,17 @@
 //! called: a block in place of a statement, or the value of their one `return`.
 
 use crate::diagnostic::Diagnostic;
-use crate::lexer::{Lexeme, Token};
+use crate::lexer::{Lexeme, Token, words};
 use crate::parser::is_type_word;
 use crate::parser::items::{behind, mark, word};
 use crate::parser::template::{bracketed, parts, substituted};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Tokens of a text in which they are written out.
+/// Tokens that are written for all calls together.
 const MOST_TOKENS: usize = 200_000;
+
+/// How deep one may stand in the other, or in an argument of the other.
+const DEEPEST: usize = 16;
 
 struct Param {
     /// The words before the name.
@@ -44,6 +47,10 @@ struct Writer<'d> {
     depth: usize,
     /// Calls so far: each gives its variables names of their own.
     calls: usize,
+    /// Tokens that were written for them.
+    written: usize,
+    /// Bodies and arguments that are being written.
+    open: usize,
     diagnostics: &'d mut Vec<Diagnostic>,
 }
 
@@ -53,7 +60,7 @@ pub(super) fn written_out(tokens: Vec<Lexeme>, diagnostics: &mut Vec<Diagnostic>
         return tokens;
     }
     let (out, known) = (Vec::with_capacity(tokens.len()), BTreeMap::new());
-    let mut writer = Writer { out, known, depth: 0, calls: 0, diagnostics };
+    let mut writer = Writer { out, known, depth: 0, calls: 0, written: 0, open: 0, diagnostics };
     writer.write(&tokens);
     writer.out
 }
@@ -110,6 +117,22 @@ impl Writer<'_> {
         self.diagnostics.push(Diagnostic::new(at.place, message, help));
     }
 
+    /// What is written for some tokens, in a place of its own.
+    fn apart(&mut self, tokens: &[Lexeme]) -> Vec<Lexeme> {
+        if self.open >= DEEPEST {
+            if let Some(first) = tokens.first() {
+                let message = format!("functions without a name nest more than {DEEPEST} deep");
+                self.complain(first, &message, "write a __device__ function");
+            }
+            return Vec::new();
+        }
+        let outer = std::mem::take(&mut self.out);
+        self.open += 1;
+        self.write(tokens);
+        self.open -= 1;
+        std::mem::replace(&mut self.out, outer)
+    }
+
     /// Keeps a function, and leaves its declaration out.
     fn declared(&mut self, tokens: &[Lexeme], at: usize) -> usize {
         let name = word(tokens, at + 1).to_owned();
@@ -149,9 +172,7 @@ impl Writer<'_> {
             (body, None)
         };
         // What it calls itself is written out once, in a place of its own.
-        let outer = std::mem::take(&mut self.out);
-        self.write(body);
-        let body = std::mem::replace(&mut self.out, outer);
+        let body = self.apart(body);
         let (params, depth, hidden) = (params.collect(), self.depth, BTreeMap::new());
         let own = (0..body.len()).filter(|at| is_declared(&body, *at));
         let own = own.map(|at| word(&body, at).to_owned()).collect();
@@ -162,12 +183,12 @@ impl Writer<'_> {
     fn called(&mut self, tokens: &[Lexeme], at: usize) -> usize {
         let close = behind(tokens, at + 1);
         // The arguments may call such functions as well.
-        let outer = std::mem::take(&mut self.out);
-        self.write(&tokens[at + 2..close - 1]);
-        let inner = std::mem::replace(&mut self.out, outer);
+        let inner = self.apart(&tokens[at + 2..close - 1]);
         let given = parts(&inner, 0..inner.len());
         self.calls += 1;
         let calls = self.calls;
+        let body = self.known.get(word(tokens, at)).map_or(0, |lambda| lambda.body.len());
+        self.written += body + inner.len();
         let before = at.checked_sub(1).map_or(";", |before| mark(tokens, before));
         let is_behind = matches!(before, ";" | "{" | "}" | ")" | ":");
         let is_statement = is_behind || at > 0 && word(tokens, at - 1) == "else";
@@ -188,7 +209,7 @@ impl Writer<'_> {
             Some((format!("'{name}' takes {wanted} arguments, here are {}", given.len()), ""))
         } else if lambda.value.is_none() && !(is_statement && mark(tokens, close) == ";") {
             Some((format!("'{}' gives no value", word(tokens, at)), "call it as a statement"))
-        } else if self.out.len() + lambda.body.len() > MOST_TOKENS {
+        } else if self.written > MOST_TOKENS {
             Some((
                 format!("'{}' is called too often", word(tokens, at)),
                 "write a __device__ function",
@@ -198,6 +219,7 @@ impl Writer<'_> {
         };
         if let Some((message, help)) = refused {
             self.complain(&tokens[at], &message, help);
+            self.out.extend(words("0", tokens[at].place));
             return close;
         }
         let place = tokens[at].place;

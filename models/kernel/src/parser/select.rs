@@ -10,6 +10,9 @@ use crate::parser::template::instantiated;
 use crate::parser::{by_value, enums, lambdas, statics, structures};
 use std::collections::BTreeSet;
 
+/// Functions and declarations of which the kernel may make use.
+const MOST_ITEMS: usize = 2_000;
+
 /// The tokens that are read, and what a file's other variables are named.
 pub(super) struct Selection {
     pub(super) tokens: Vec<Lexeme>,
@@ -61,6 +64,13 @@ impl Selection {
             (0..items.len()).collect()
         };
         diagnostics.extend(refused);
+        if read.len() > MOST_ITEMS {
+            let message = format!("more than {MOST_ITEMS} functions and declarations are read");
+            let place = tokens[chosen.tokens.start].place;
+            let help = "leave out what the kernel does not use";
+            diagnostics.push(Diagnostic::new(place, message, help));
+            return all(tokens.last().cloned().into_iter().collect());
+        }
         let mut out = Vec::new();
         // A template is written where it is launched, so that its arguments may name what stands behind it.
         let is_last = word(&tokens, chosen.tokens.start) == "template";
