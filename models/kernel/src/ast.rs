@@ -34,18 +34,30 @@ pub(super) struct Function {
     pub(super) place: Place,
     pub(super) result: TypeName,
     pub(super) params: Vec<Param>,
-    pub(super) body: Vec<Statement>,
+    pub(super) body: Body,
     /// What is put in at each use; empty where it is no template.
     pub(super) template: Vec<TemplateParam>,
     /// `template <> f<int>`: the arguments for which it stands in place of the template of its name.
     pub(super) special: Option<Vec<TemplateArgument>>,
-    /// Whether its body has mistakes, for which it is not checked.
-    pub(super) is_broken: bool,
     /// How many functions stand before its first declaration: those behind may call it.
     pub(super) declared: usize,
 }
 
+/// What a function does.
+#[derive(Debug)]
+pub(super) enum Body {
+    Read(Vec<Statement>),
+    /// It has mistakes, and is not checked.
+    Broken,
+    /// Only the declaration of a template stands in the text; `template <>` gives bodies for some arguments.
+    Missing,
+}
+
 impl Function {
+    pub(super) fn is_missing(&self) -> bool {
+        matches!(self.body, Body::Missing)
+    }
+
     /// Whether two functions cannot be told apart where they are called.
     pub(super) fn is_same_as(&self, other: &Self) -> bool {
         let types = |function: &Self| function.params.iter().map(|one| one.ty).collect::<Vec<_>>();

@@ -20,7 +20,7 @@ mod record;
 mod written;
 
 use crate::ast;
-use crate::ast::{Passing, Role, Statement, StatementKind, Unit};
+use crate::ast::{Body, Passing, Role, Statement, StatementKind, Unit};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::typed_ast::{
     Expr, Function, Global, Index, Param, Program, Shared, Stmt, StmtKind, Test,
@@ -119,7 +119,8 @@ pub(super) fn check(unit: &Unit, diagnostics: Vec<Diagnostic>) -> Result<Program
     let mut kernel = None;
     let mut params = Vec::new();
     for (source, function) in sources.iter().enumerate() {
-        if sources[..source].iter().any(|other| other.is_same_as(function)) {
+        let is_same = |other: &ast::Function| other.is_same_as(function) && !other.is_missing();
+        if !function.is_missing() && sources[..source].iter().any(is_same) {
             let message = format!("'{}' is defined twice", function.name);
             checker.complain(function.place, message, "rename one of them");
         }
@@ -244,8 +245,8 @@ impl<'u> Checker<'u> {
                 }
             }
             let mut body = checker.copied_params(&passing);
-            if !function.is_broken {
-                body.extend(checker.statements(&function.body));
+            if let Body::Read(statements) = &function.body {
+                body.extend(checker.statements(statements));
             }
             body
         });
@@ -253,8 +254,8 @@ impl<'u> Checker<'u> {
         let declared = |index| Stmt { place: function.place, kind: StmtKind::Declare(index, None) };
         body.splice(0..0, hidden.map(declared));
         if self.current.result != Type::Void
-            && !function.is_broken
-            && !function.body.last().is_some_and(returns)
+            && let Body::Read(statements) = &function.body
+            && !statements.last().is_some_and(returns)
         {
             let message = format!("'{}' may end without a value", function.name);
             self.complain(function.place, message, "end it with return");

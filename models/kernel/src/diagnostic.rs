@@ -3,8 +3,8 @@
 use mlsys_expr::Excerpt;
 use std::fmt;
 
-/// Bytes a kernel's text may have.
-pub const MOST_BYTES: usize = 64 * 1024;
+/// Bytes a kernel's text may have, with the rest of the file that it stands in.
+pub const MOST_BYTES: usize = 512 * 1024;
 
 /// A place in the source, both counted from 1; columns count characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

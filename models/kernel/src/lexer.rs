@@ -45,6 +45,10 @@ impl Token {
         if let Self::Integer { value, .. } = self { Some(*value) } else { None }
     }
 
+    pub(super) fn is_name(&self, name: &str) -> bool {
+        matches!(self, Self::Name(own) if own == name)
+    }
+
     /// As C++ reads it again: the same type, the same value.
     pub(crate) fn written(&self) -> String {
         match self {
@@ -136,6 +140,12 @@ fn tokens(text: &str) -> Tokens {
     let end = Place { line: lines as u32, column: last as u32 + 1 };
     let mut tokens = directives::carried_out(pieces, scanner.diagnostics, end);
     tokens.list.push(Lexeme { token: Token::End, place: end });
+    if tokens.list.len() > macros::MOST_TOKENS {
+        let message = format!("a kernel's text has at most {} tokens", macros::MOST_TOKENS);
+        let diagnostics =
+            vec![Diagnostic::new(end, message, "leave out what the kernel does not use")];
+        return Tokens { diagnostics, ..Tokens::default() };
+    }
     tokens
 }
 

@@ -1,14 +1,17 @@
 //! Walking over tokens: what the parts of the parser share, and types.
 
 mod by_value;
+mod enums;
 mod expression;
 mod generic;
 mod groups;
 mod headers;
 mod item;
 mod items;
+mod lambdas;
 mod lifted;
 mod member;
+mod namespaces;
 mod record;
 mod select;
 mod spelling;
@@ -19,10 +22,11 @@ mod switch;
 mod template;
 mod type_name;
 
-use crate::ast::{Expr, Function, RecordDeclaration, TypeName, Unit};
+use crate::ast::{Body, Expr, Function, RecordDeclaration, TypeName, Unit};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::lexer::Written;
 use crate::lexer::{Lexeme, Token, Tokens};
+use crate::parser::select::Selection;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -47,8 +51,6 @@ pub(super) struct Parser {
     templates: BTreeSet<String>,
     /// Whether a `>` closes the arguments of a template.
     in_angles: bool,
-    /// Variables of the host, where host code is passed over.
-    host_variables: Option<BTreeSet<String>>,
     /// Whether the function at hand is a template.
     is_template: bool,
     /// Of functions that were declared ahead, how many stood before.
@@ -73,7 +75,7 @@ pub(super) struct Parser {
 /// What is missing is named elsewhere, so that the rest says nothing.
 pub(crate) fn parse(text: &str) -> Result<(Unit, Vec<Diagnostic>), Vec<Diagnostic>> {
     let Tokens { list, choice, mut diagnostics } = Tokens::of(text);
-    let (tokens, is_file) = select::selected(list, &choice, &mut diagnostics);
+    let Selection { tokens, host_variables } = Selection::of(list, &choice, &mut diagnostics);
     let mut parser = Parser {
         tokens,
         at: 0,
@@ -83,7 +85,6 @@ pub(crate) fn parse(text: &str) -> Result<(Unit, Vec<Diagnostic>), Vec<Diagnosti
         templates: BTreeSet::new(),
         in_angles: false,
         is_template: false,
-        host_variables: is_file.then(BTreeSet::new),
         ahead: BTreeMap::new(),
         rewritten: BTreeMap::new(),
         in_ignored: false,
@@ -96,11 +97,11 @@ pub(crate) fn parse(text: &str) -> Result<(Unit, Vec<Diagnostic>), Vec<Diagnosti
     let mut unit = parser.unit();
     unit.records = std::mem::take(&mut parser.records);
     parser.declared.extend(unit.functions.iter().map(|function| (function.name.clone(), true)));
-    unit.host_variables = parser.host_variables.take().unwrap_or_default();
+    unit.host_variables = host_variables;
     let Parser { tokens, declared, rewritten, diagnostics, lost_items, .. } = parser;
     unit.written = Written { tokens, declared, rewritten };
     // A mistake in the body of a function says nothing of the others.
-    let broken = unit.functions.iter().any(|function| function.is_broken);
+    let broken = unit.functions.iter().any(|function| matches!(function.body, Body::Broken));
     let is_whole = lost_items == 0 && (diagnostics.is_empty() || broken);
     if is_whole { Ok((unit, diagnostics)) } else { Err(diagnostics) }
 }

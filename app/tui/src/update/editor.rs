@@ -15,7 +15,7 @@ use crate::update::knobs::Retrace;
 use crate::view;
 
 /// Said where a text would be longer than a kernel may be.
-const FULL: &str = "a kernel has at most 64 KiB of text: that did not fit";
+const FULL: &str = "a kernel has at most 512 KiB of text: that did not fit";
 
 impl App {
     pub(super) fn edit_answer(&mut self, block: usize) {

@@ -84,13 +84,18 @@ impl Checker<'_> {
                 };
                 Type::Array { of: scalar, extents, access: name.ty.access }
             }
+            // Addresses are not kept in memory: what the launch gives is converted to another type.
+            (Some(extents), Some(_)) if storage == Storage::Dynamic => {
+                Type::Array { of: Scalar::UnsignedLong, extents, access: Access::Mutable }
+            }
             (Some(_), Some(_)) => {
                 let message = "arrays of pointers are not part of this";
                 return self.refuse(place, message, "keep all in one array and compute the index");
             }
         };
         if storage != Storage::Local {
-            return self.shared(storage, name, ty, u64::from(scalar.bytes())).map(|()| None);
+            let element = ty.element().unwrap_or(scalar);
+            return self.shared(storage, name, ty, u64::from(element.bytes())).map(|()| None);
         }
         if let (Some(_), Some(initial)) = (ty.record(), &name.initial) {
             return self.declared_record(name, ty, initial, out).map(Some);

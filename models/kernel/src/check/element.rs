@@ -113,11 +113,14 @@ impl Checker<'_> {
     }
 
     pub(super) fn address(&mut self, operand: &ast::Expr, place: Place) -> Checked<Expr> {
-        let element = if let ExprKind::Index(..) = &operand.kind {
-            self.element(operand)?
-        } else {
-            self.expr(operand)?
+        let ExprKind::Index(..) = &operand.kind else {
+            let value = self.expr(operand)?;
+            return self.addressed(value, place);
         };
+        let element = self.element(operand)?;
+        if let Type::Pointer { .. } = element.ty {
+            return Ok(Expr { place, ..element });
+        }
         self.addressed(element, place)
     }
 

@@ -68,6 +68,10 @@ impl Checker<'_> {
         };
         let function = &self.sources[source];
         let name = &function.name;
+        if function.is_missing() {
+            let message = format!("'{name}' is declared, and has no body for these arguments");
+            return self.refuse(place, message, "write its body behind its arguments");
+        }
         let known = self.instances.iter().find(|one| one.source == source && one.bound == bound);
         match known.map(|known| known.index) {
             Some(Some(index)) => return Ok(index),
@@ -82,9 +86,12 @@ impl Checker<'_> {
             let message = format!("calls nest more than {DEEPEST_CALLS} deep");
             return self.refuse(place, message, "write some of them out");
         }
-        if !bound.is_empty() && (self.instances.len() >= MOST || self.checked > MOST_CHECKED) {
+        let templates = self.instances.iter().filter(|one| !one.bound.is_empty()).count();
+        if !bound.is_empty() && (templates >= MOST || self.checked > MOST_CHECKED) {
             let message = format!("'{name}' is one template too many");
-            let help = format!("at most {MOST} functions, and {MOST_CHECKED} expressions in them");
+            let help = format!(
+                "templates become at most {MOST} functions, with {MOST_CHECKED} expressions in them"
+            );
             return self.refuse(place, message, help);
         }
         let number = self.instances.len();

@@ -18,14 +18,26 @@ pub(super) struct Choice {
 }
 
 impl Checker<'_> {
-    /// Functions of a name that stand before the one that is walked through.
+    /// Functions of a name that stand before the one that is walked through; one that a template was given stands before
+    /// its caller.
     pub(super) fn candidates(&self, name: &str) -> Vec<usize> {
+        let given = |bound: &Bound| matches!(bound, Bound::Function(function) if function == name);
+        let is_given = self.current.bindings.iter().any(given);
         let is_known = |(source, function): &(usize, &Function)| {
+            let is_ahead = function.declared <= self.current.source;
             function.name == name
                 && function.special.is_none()
-                && (function.declared <= self.current.source || *source == self.current.source)
+                && (is_ahead || is_given || *source == self.current.source)
+                && !(function.is_missing() && self.is_written_elsewhere(*source))
         };
         self.sources.iter().enumerate().filter(is_known).map(|(source, _)| source).collect()
+    }
+
+    /// Whether another function has the body of one that is declared, or declares it before.
+    fn is_written_elsewhere(&self, source: usize) -> bool {
+        self.sources.iter().enumerate().any(|(at, other)| {
+            other.is_same_as(&self.sources[source]) && (!other.is_missing() || at < source)
+        })
     }
 
     /// The one of some functions that takes the values best; none if none does.

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
 /// Tokens a text may have once its names are replaced, each replacement counted as well.
-const MOST_TOKENS: usize = 200_000;
+pub(super) const MOST_TOKENS: usize = 200_000;
 
 /// How deep replacements nest, in what they stand for and in their arguments.
 const DEEPEST: usize = 64;

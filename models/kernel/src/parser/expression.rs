@@ -282,7 +282,7 @@ impl Parser {
         if let "static_cast" | "reinterpret_cast" | "const_cast" = name.as_str() {
             return self.named_cast(place);
         }
-        if let "printf" | "assert" = name.as_str() {
+        if let "printf" | "assert" | "__trap" = name.as_str() {
             return self.ignored(place);
         }
         // `float(x)` is a cast.
@@ -367,6 +367,9 @@ impl Parser {
         self.need("(", "the function's name")?;
         let mut arguments = Vec::new();
         let before = std::mem::replace(&mut self.in_ignored, true);
+        if self.is(")") {
+            self.rewritten.insert(self.at, "0)".into());
+        }
         while !self.is(")") {
             if let Token::Text(_) = self.token() {
                 self.rewritten.insert(self.at, "0".into());

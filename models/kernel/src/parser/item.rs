@@ -1,8 +1,8 @@
 //! What stands outside of functions: functions, constants and names for types.
 
 use crate::ast::{
-    Base, Declaration, Declarator, ExprKind, Function, Initial, Param, Role, Storage, TypeName,
-    Unit,
+    Base, Body, Declaration, Declarator, ExprKind, Function, Initial, Param, Role, Storage,
+    TypeName, Unit,
 };
 use crate::diagnostic::Place;
 use crate::lexer::Token;
@@ -70,7 +70,7 @@ impl Parser {
             }
             return read;
         }
-        let (first, start) = (self.at, self.place());
+        let start = self.place();
         let mut role = None;
         let mut is_constant = false;
         let mut global = None;
@@ -93,6 +93,10 @@ impl Parser {
                     return self.type_alias();
                 }
                 "typedef" | "using" => return self.type_alias(),
+                "__shared__" => {
+                    unit.constants.push(self.shared_declaration()?);
+                    return Ok(());
+                }
                 "extern" if self.at_shared() => {
                     unit.constants.push(self.shared_declaration()?);
                     return Ok(());
@@ -101,10 +105,6 @@ impl Parser {
                 "__launch_bounds__" => {
                     self.launch_bounds()?;
                     continue;
-                }
-                "__shared__" => {
-                    return self
-                        .refuse("__shared__ stands inside a kernel", "move it into the kernel");
                 }
                 "enum" => {
                     unit.constants.push(self.enumeration()?);
@@ -168,15 +168,6 @@ impl Parser {
                 unit.constants.push(Declaration { storage: Storage::Global(access), names });
                 return Ok(());
             }
-            // A variable of the host, which a kernel cannot reach.
-            if let Some(host) = &mut self.host_variables
-                && !is_constant
-                && ty.access == Access::Mutable
-            {
-                host.extend(names.into_iter().map(|one| one.name));
-                self.rewritten.extend((first..self.at).map(|at| (at, "".into())));
-                return Ok(());
-            }
             for declarator in &names {
                 if declarator.ty.access == Access::Mutable
                     || !matches!(&declarator.initial, Some(one) if one.values().len() == 1)
@@ -202,15 +193,21 @@ impl Parser {
             self.templates.insert(name.clone());
         }
         let params = self.params()?;
-        if self.take(";") {
+        let is_missing = self.take(";");
+        if is_missing && (!self.is_template || special.is_some()) {
             return Ok(());
         }
-        if let Some(unnamed) = params.iter().find(|param| param.name.is_empty()) {
+        let unnamed = params.iter().find(|param| param.name.is_empty());
+        if let Some(unnamed) = unnamed.filter(|_| !is_missing) {
             self.complain(unnamed.place, "the name of an argument is missing", "name it");
         }
-        let complaints = self.diagnostics.len();
-        let body = self.block("a function")?;
-        let is_broken = self.diagnostics.len() > complaints;
+        let body = if is_missing {
+            Body::Missing
+        } else {
+            let complaints = self.diagnostics.len();
+            let body = self.block("a function")?;
+            if self.diagnostics.len() > complaints { Body::Broken } else { Body::Read(body) }
+        };
         let template = Vec::new();
         unit.functions.push(Function {
             role,
@@ -221,7 +218,6 @@ impl Parser {
             body,
             template,
             special,
-            is_broken,
             declared,
         });
         Ok(())

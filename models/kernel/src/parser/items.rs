@@ -4,6 +4,7 @@
 //! and what it names are read. Every other text is read as a whole, so that all its mistakes are told.
 
 use crate::lexer::{Lexeme, Token};
+use crate::parser::is_keyword;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -14,6 +15,9 @@ pub(super) enum ItemKind {
     Helper,
     /// A function of the host, or the declaration of one.
     Host,
+    /// A variable of the host, which a kernel cannot reach.
+    HostVariable,
+    /// A type, a constant, or a variable on the device.
     Other,
 }
 
@@ -116,6 +120,7 @@ pub(super) fn plain(tokens: Vec<Lexeme>) -> Vec<Lexeme> {
             }
             ("using", _) if word(&tokens, at + 1) == "namespace" => at = statement_end(&tokens, at),
             ("constexpr", _) if at > 0 && word(&tokens, at - 1) == "if" => at += 1,
+            ("__grid_constant__", _) => at += 1,
             ("static_assert", _) => at = statement_end(&tokens, at),
             ("__attribute__", _) if mark(&tokens, at + 1) == "(" => at = behind(&tokens, at + 1),
             (_, "[") if mark(&tokens, at + 1) == "[" => at = behind(&tokens, at),
@@ -215,10 +220,25 @@ fn item(tokens: &[Lexeme], range: Range<usize>) -> Item {
             Item { names: vec![word(tokens, at).to_owned()], kind, tokens: range }
         }
         None => {
-            Item { names: declared(tokens, range.clone()), kind: ItemKind::Other, tokens: range }
+            let is_known = is_type || DEVICE_WORDS.iter().any(|word| has(word));
+            let kind = if is_known { ItemKind::Other } else { ItemKind::HostVariable };
+            Item { names: declared(tokens, range.clone()), kind, tokens: range }
         }
     }
 }
+
+/// A declaration with one of these words, outside of functions, means something to a kernel. Of `texture` the parser says
+/// what to write instead.
+const DEVICE_WORDS: [&str; 8] = [
+    "const",
+    "constexpr",
+    "__constant__",
+    "__device__",
+    "__managed__",
+    "__shared__",
+    "operator",
+    "texture",
+];
 
 /// The name before the arguments of a function.
 fn called(tokens: &[Lexeme], head: Range<usize>) -> Option<usize> {
@@ -260,7 +280,7 @@ fn declared(tokens: &[Lexeme], range: Range<usize>) -> Vec<String> {
         let is_special =
             next == "<" && at > 0 && matches!(word(tokens, at - 1), "struct" | "class");
         let is_name = matches!(next, "=" | "[" | ";" | "," | "{" | ":" | "}") || is_special;
-        if is_name && !word(tokens, at).is_empty() {
+        if is_name && !word(tokens, at).is_empty() && !is_keyword(word(tokens, at)) {
             names.push(word(tokens, at).to_owned());
         }
         at = match mark(tokens, at) {

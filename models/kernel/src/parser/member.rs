@@ -2,7 +2,7 @@
 //! a constructor makes one and gives it.
 
 use crate::ast::{
-    Base, Declaration, Declarator, ExprKind, Function, Param, Passing, Role, Statement,
+    Base, Body, Declaration, Declarator, ExprKind, Function, Param, Passing, Role, Statement,
     StatementKind, Storage, TypeName,
 };
 use crate::diagnostic::Place;
@@ -107,16 +107,16 @@ impl Parser {
             );
             self.block("a function")?
         };
+        let is_broken = self.diagnostics.len() > complaints;
         self.members.push(Function {
             role: Role::Helper,
             name,
             place,
             result,
             params,
-            body,
+            body: if is_broken { Body::Broken } else { Body::Read(body) },
             template: Vec::new(),
             special: None,
-            is_broken: self.diagnostics.len() > complaints,
             declared: 0,
         });
         Ok(())

@@ -5,65 +5,86 @@ use crate::lexer::Lexeme;
 use crate::parser::groups::written_out;
 use crate::parser::headers::included;
 use crate::parser::items::{Item, ItemKind, items, kernels, plain, reached, word};
+use crate::parser::namespaces::told_apart;
 use crate::parser::template::instantiated;
-use crate::parser::{by_value, statics, structures};
+use crate::parser::{by_value, enums, lambdas, statics, structures};
+use std::collections::BTreeSet;
 
-/// The tokens that are read, and whether they were chosen out of a whole file. Complaints about what is left out are dropped; `choice` names the kernel, or is empty.
-pub(super) fn selected(
-    tokens: Vec<Lexeme>,
-    choice: &[Lexeme],
-    diagnostics: &mut Vec<Diagnostic>,
-) -> (Vec<Lexeme>, bool) {
-    let tokens = written_out(plain(tokens));
-    let Some(items) = items(&tokens) else { return (tokens, false) };
-    let known = kernels(&tokens, &items);
-    let is_file = known.len() > 1 || items.iter().any(|item| item.kind == ItemKind::Host);
-    if known.is_empty() {
-        return (tokens, false);
-    }
-    let chosen = match word(choice, 0) {
-        "" => known.first().filter(|_| known.len() == 1),
-        wanted => known.iter().find(|(name, _)| *name == wanted),
-    };
-    let Some((name, chosen)) = chosen else {
-        diagnostics.push(undecided(&tokens, &known, word(choice, 0)));
-        return (tokens.last().cloned().into_iter().collect(), is_file);
-    };
-    let index = items.iter().position(|item| std::ptr::eq(item, *chosen)).unwrap_or_default();
-    let (kernel, refused) = match instantiated(&tokens, chosen, name, choice) {
-        Ok(kernel) => (kernel, None),
-        Err(refused) => (Vec::new(), Some(refused)),
-    };
-    let read = if is_file {
-        let read = reached(&tokens, &items, index, &kernel);
-        let is_read = |one: &Diagnostic| {
-            read.iter().any(|index| {
-                let range = &items[*index].tokens;
-                let place = |at: usize| tokens.get(at).map_or_else(Place::default, |one| one.place);
-                (place(range.start)..=place(range.end)).contains(&one.place)
-            })
-        };
-        diagnostics.retain(is_read);
-        // A texture outside of functions is a variable of the host; the kernel has one of its own by that name.
-        let is_texture =
-            |item: &usize| word(&tokens, items[*item].tokens.start) == "cudaTextureObject_t";
-        read.into_iter().filter(|item| !is_texture(item)).collect()
-    } else {
-        (0..items.len()).collect::<Vec<_>>()
-    };
-    diagnostics.extend(refused);
-    let mut out = Vec::new();
-    for item in read {
-        if item == index {
-            out.extend_from_slice(&kernel);
-        } else {
-            out.extend_from_slice(&tokens[items[item].tokens.clone()]);
+/// The tokens that are read, and what a file's other variables are named.
+pub(super) struct Selection {
+    pub(super) tokens: Vec<Lexeme>,
+    /// Variables of the host in a whole file.
+    pub(super) host_variables: BTreeSet<String>,
+}
+
+impl Selection {
+    /// Complaints about what is left out are dropped; `choice` names the kernel, or is empty.
+    pub(super) fn of(
+        tokens: Vec<Lexeme>,
+        choice: &[Lexeme],
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Self {
+        let all = |tokens| Self { tokens, host_variables: BTreeSet::new() };
+        let tokens = plain(told_apart(tokens));
+        let Some(items) = items(&tokens) else { return all(written_out(tokens)) };
+        let known = kernels(&tokens, &items);
+        let is_file = known.len() > 1 || items.iter().any(|item| item.kind == ItemKind::Host);
+        if known.is_empty() {
+            return all(written_out(tokens));
         }
+        let chosen = match word(choice, 0) {
+            "" => known.first().filter(|_| known.len() == 1),
+            wanted => known.iter().find(|(name, _)| *name == wanted),
+        };
+        let Some((name, chosen)) = chosen else {
+            diagnostics.push(undecided(&tokens, &known, word(choice, 0)));
+            return all(tokens.last().cloned().into_iter().collect());
+        };
+        let index = items.iter().position(|item| std::ptr::eq(item, *chosen)).unwrap_or_default();
+        let (kernel, refused) = match instantiated(&tokens, &items, chosen, name, choice) {
+            Ok(kernel) => (kernel, None),
+            Err(refused) => (Vec::new(), Some(refused)),
+        };
+        let read = if is_file {
+            let read = reached(&tokens, &items, index, &kernel);
+            let is_read = |one: &Diagnostic| {
+                read.iter().any(|index| {
+                    let range = &items[*index].tokens;
+                    let place =
+                        |at: usize| tokens.get(at).map_or_else(Place::default, |one| one.place);
+                    (place(range.start)..=place(range.end)).contains(&one.place)
+                })
+            };
+            diagnostics.retain(is_read);
+            read
+        } else {
+            (0..items.len()).collect()
+        };
+        diagnostics.extend(refused);
+        let mut out = Vec::new();
+        // A template is written where it is launched, so that its arguments may name what stands behind it.
+        let is_last = word(&tokens, chosen.tokens.start) == "template";
+        for item in read {
+            if item != index {
+                out.extend_from_slice(&tokens[items[item].tokens.clone()]);
+            } else if !is_last {
+                out.extend_from_slice(&kernel);
+            }
+        }
+        if is_last {
+            out.extend(kernel);
+        }
+        out.extend(tokens.last().cloned());
+        let declared =
+            items.iter().flat_map(|item| item.names.iter().map(String::as_str)).collect();
+        let out = lambdas::written_out(written_out(out), diagnostics);
+        let out = structures::written_out(out, diagnostics);
+        let out = statics::written_out(enums::written_out(out));
+        let out = by_value::written_out(included(out, &declared));
+        let is_host = |item: &&Item| is_file && item.kind == ItemKind::HostVariable;
+        let host = items.iter().filter(is_host).flat_map(|item| &item.names);
+        Self { tokens: out, host_variables: host.cloned().collect() }
     }
-    out.extend(tokens.last().cloned());
-    let declared = items.iter().flat_map(|item| item.names.iter().map(String::as_str)).collect();
-    let out = statics::written_out(structures::written_out(out, diagnostics));
-    (by_value::written_out(included(out, &declared)), is_file)
 }
 
 fn undecided(tokens: &[Lexeme], known: &[(&str, &Item)], wanted: &str) -> Diagnostic {

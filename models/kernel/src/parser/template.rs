@@ -3,7 +3,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Lexeme, Token};
-use crate::parser::items::{Item, behind_angle, mark, word};
+use crate::parser::items::{Item, ItemKind, behind, behind_angle, mark, word};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -13,11 +13,17 @@ const MOST_USES: usize = 64;
 /// Tokens that an argument of a template may have.
 const LONGEST: usize = 16;
 
+/// Tokens from the name of a kernel to the arguments of its launch.
+const LONGEST_LAUNCH: usize = 100;
+
 pub(super) struct Param {
     pub(super) name: String,
     pub(super) is_type: bool,
     pub(super) default: Option<Vec<Lexeme>>,
 }
+
+/// Templates of host functions that hand their arguments on to a launch, one in the other.
+const DEEPEST: usize = 4;
 
 /// The tokens of a kernel, without its template head.
 ///
@@ -25,6 +31,7 @@ pub(super) struct Param {
 /// Nothing says with which arguments.
 pub(super) fn instantiated(
     tokens: &[Lexeme],
+    items: &[Item],
     kernel: &Item,
     name: &str,
     choice: &[Lexeme],
@@ -33,28 +40,17 @@ pub(super) fn instantiated(
     if word(tokens, start) != "template" {
         return Ok(tokens[start..end].to_vec());
     }
-    let head = behind_angle(tokens, start + 1);
-    let params = params(&tokens[..head], start + 2..head - 1);
-    let chosen = arguments(choice, 1);
-    let mut given = None;
-    // In the text, the first use whose arguments are known there.
-    let uses = (0..tokens.len()).filter(|at| {
-        word(tokens, *at) == name && mark(tokens, at + 1) == "<" && !kernel.tokens.contains(at)
-    });
-    for at in uses.take(MOST_USES) {
-        let launch = mark(tokens, behind_angle(tokens, at + 1));
-        let found = arguments(tokens, at + 1).filter(|list| {
-            matches!(launch, "<<<" | "(")
-                && list.iter().zip(&params).all(|(one, param)| is_known(one, param))
-        });
-        given = given.or(found);
-    }
+    let (head, params) = head(tokens, kernel);
+    let (own, tags) = without_tags(&tokens[head..end]);
     let usual: Vec<_> = params.iter().map(|one| if one.is_type { "float" } else { "32" }).collect();
     let usual = format!("{name}<{}>", usual.join(", "));
-    let mut given = chosen.or(given).unwrap_or_default().into_iter();
+    let given = arguments(choice, 1).or_else(|| used(tokens, items, kernel, &params, DEEPEST));
+    let mut given = given.unwrap_or_default().into_iter();
     let mut bound: BTreeMap<String, Vec<Lexeme>> = BTreeMap::new();
     for param in params {
-        let Some(argument) = given.next().or(param.default) else {
+        let tag = || tags.iter().find(|(tag, _)| *tag == param.name);
+        let tagged = || tag().and_then(|(_, argument)| tag_at_launch(tokens, name, *argument));
+        let Some(argument) = given.next().or_else(tagged).or(param.default) else {
             let name = format!("'{name}' is a template, and nothing says what '{}' is", param.name);
             let help = format!("write #pragma kernel {usual}, or launch it in the text");
             return Err(Diagnostic::new(tokens[start].place, name, help));
@@ -72,7 +68,124 @@ pub(super) fn instantiated(
             if param.is_type || argument.len() == 1 { argument } else { bracketed(argument) };
         bound.insert(param.name, argument);
     }
-    Ok(substituted(&tokens[head..end], &bound))
+    Ok(substituted(&own, &bound))
+}
+
+/// Where the head of a template ends, and its arguments.
+fn head(tokens: &[Lexeme], item: &Item) -> (usize, Vec<Param>) {
+    let start = item.tokens.start;
+    let head = behind_angle(tokens, start + 1);
+    (head, params(&tokens[..head], start + 2..head - 1))
+}
+
+/// The arguments that the first use of a template gives, of those that are known outside of functions. A use in another
+/// template takes that one's arguments from its own uses.
+fn used(
+    tokens: &[Lexeme],
+    items: &[Item],
+    template: &Item,
+    params: &[Param],
+    depth: usize,
+) -> Option<Vec<Vec<Lexeme>>> {
+    let name = template.names.first()?;
+    let uses = (0..tokens.len()).filter(|at| {
+        word(tokens, *at) == *name
+            && mark(tokens, at + 1) == "<"
+            && !template.tokens.contains(at)
+            && matches!(mark(tokens, behind_angle(tokens, at + 1)), "<<<" | "(")
+    });
+    for at in uses.take(MOST_USES) {
+        let mut list = arguments(tokens, at + 1)?;
+        let around = items.partition_point(|item| item.tokens.end <= at);
+        let outer = items.get(around).filter(|item| word(tokens, item.tokens.start) == "template");
+        if let Some(outer) = outer {
+            let (_, outer_params) = head(tokens, outer);
+            let is_handed_on =
+                |one: &Lexeme| outer_params.iter().any(|own| one.token.is_name(&own.name));
+            if list.iter().flatten().any(is_handed_on) {
+                if depth == 0 {
+                    continue;
+                }
+                let Some(given) = used(tokens, items, outer, &outer_params, depth - 1) else {
+                    continue;
+                };
+                let names = outer_params.into_iter().map(|param| param.name);
+                let bound = names.zip(given).collect();
+                list = list.iter().map(|one| substituted(one, &bound)).collect();
+            }
+        }
+        if let Some(around) = items.get(around) {
+            let own = &tokens[around.tokens.start..at];
+            list = list.iter().map(|one| with_constants(one, own)).collect();
+        }
+        if list.iter().zip(params).all(|(one, param)| is_known(one, param, items)) {
+            return Some(list);
+        }
+    }
+    None
+}
+
+/// An argument with the numbers of constants that stand before a launch in its function: `const int BM = 128;`.
+fn with_constants(argument: &[Lexeme], before: &[Lexeme]) -> Vec<Lexeme> {
+    let constant = |name: &Lexeme| {
+        let is_declared = |at: &usize| {
+            let begin = at.saturating_sub(3);
+            before[*at].token == name.token
+                && matches!(mark(before, at + 1), "=")
+                && (begin..*at).any(|at| matches!(word(before, at), "const" | "constexpr"))
+        };
+        let at = (0..before.len()).rev().find(is_declared)?;
+        let value = before.get(at + 2).filter(|_| mark(before, at + 3) == ";")?;
+        value.token.whole().map(|_| value.clone())
+    };
+    let is_name = |one: &&Lexeme| matches!(one.token, Token::Name(_));
+    let bound = |one: &Lexeme| Some((one.token.written(), vec![constant(one)?]));
+    substituted(argument, &argument.iter().filter(is_name).filter_map(bound).collect())
+}
+
+/// A kernel without its arguments of type `bool_constant<N>`, which tell what N is, and where they stood.
+fn without_tags(kernel: &[Lexeme]) -> (Vec<Lexeme>, Vec<(String, usize)>) {
+    let is_tag = |at: &usize| word(kernel, *at) == "bool_constant" && mark(kernel, at + 1) == "<";
+    let body = (0..kernel.len()).find(|at| mark(kernel, *at) == "{").unwrap_or(kernel.len());
+    let Some(first) = (0..body).find(is_tag) else { return (kernel.to_vec(), Vec::new()) };
+    let open = (0..first).rev().find(|at| mark(kernel, *at) == "(").unwrap_or(first);
+    let close = behind(kernel, open) - 1;
+    let (mut kept, mut tags) = (Vec::new(), Vec::new());
+    for (number, part) in parts(kernel, open + 1..close).into_iter().enumerate() {
+        if word(&part, 0) == "bool_constant" {
+            tags.push((word(&part, 2).to_owned(), number));
+        } else {
+            let comma = Lexeme { token: Token::Mark(","), place: kernel[open].place };
+            kept.extend((!kept.is_empty()).then_some(comma));
+            kept.extend(part);
+        }
+    }
+    ([&kernel[..=open], &kept, &kernel[close..]].concat(), tags)
+}
+
+/// What the argument of type `bool_constant` says in the first launch of a kernel.
+fn tag_at_launch(tokens: &[Lexeme], kernel: &str, argument: usize) -> Option<Vec<Lexeme>> {
+    let at = (0..tokens.len()).find(|at| {
+        let is_plain = mark(tokens, at + 1) == "<<<";
+        word(tokens, *at) == kernel && (is_plain || mark(tokens, at + 1) == "<")
+    })?;
+    let open = (at..tokens.len().min(at + LONGEST_LAUNCH))
+        .find(|at| mark(tokens, *at) == ">>>")
+        .filter(|at| mark(tokens, at + 1) == "(")?;
+    let given = parts(tokens, open + 2..behind(tokens, open + 1) - 1);
+    let given = given.get(argument)?;
+    let value = |tokens: &[Lexeme], at: usize| {
+        let value = arguments(tokens, at + 1)?.into_iter().next()?;
+        matches!(word(&value, 0), "true" | "false").then_some(value)
+    };
+    if word(given, 0) == "bool_constant" {
+        return value(given, 0);
+    }
+    let name = word(given, 0);
+    let is_declared = |at: &usize| {
+        word(tokens, *at) == "bool_constant" && word(tokens, behind_angle(tokens, at + 1)) == name
+    };
+    value(tokens, (0..tokens.len()).find(is_declared)?)
 }
 
 pub(super) fn bracketed(argument: Vec<Lexeme>) -> Vec<Lexeme> {
@@ -97,10 +210,15 @@ pub(super) fn substituted(tokens: &[Lexeme], bound: &BTreeMap<String, Vec<Lexeme
     out
 }
 
-/// Whether an argument is a type, or a number, without names of the function it stands in.
-fn is_known(argument: &[Lexeme], param: &Param) -> bool {
+/// Whether an argument is a type, a function of the device, or a number without names of the function it stands in.
+fn is_known(argument: &[Lexeme], param: &Param, items: &[Item]) -> bool {
     let is_name = |at: usize| !matches!(word(argument, at), "" | "true" | "false" | "sizeof");
-    param.is_type || !(0..argument.len()).any(is_name)
+    let is_helper = |one: &Lexeme| {
+        let is_named = |item: &Item| item.names.iter().any(|name| one.token.is_name(name));
+        items.iter().any(|item| item.kind == ItemKind::Helper && is_named(item))
+    };
+    let is_function = matches!(argument, [one] if is_helper(one));
+    param.is_type || is_function || !(0..argument.len()).any(is_name)
 }
 
 /// The arguments between the angles that open at a place.

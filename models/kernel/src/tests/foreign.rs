@@ -124,6 +124,52 @@ fn eight_bfloat16_at_once_of_llm_c() {
 }
 
 #[test]
+fn packed_rows_in_shared_memory_of_llm_c() {
+    let (rows, columns) = (6, 256);
+    let [input, weight, bias] =
+        [(rows * columns, 2), (columns, 3), (columns, 4)].map(|(count, seed)| numbers(count, seed));
+    let normal = |row: &[f64]| {
+        let mean = row.iter().sum::<f64>() / columns as f64;
+        let variance = row.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / columns as f64;
+        let scaled = row.iter().map(|x| (x - mean) / (variance + 1e-5).sqrt());
+        scaled.zip(weight.iter().zip(&bias)).map(|(x, (w, b))| x * w + b).collect::<Vec<_>>()
+    };
+    let values = input.chunks(columns).flat_map(normal).collect();
+    let want = Expected { buffer: "out", values, tolerance: 4e-3 };
+    let half = |values: &[f64]| Argument::Buffer(Values::Small(Scalar::Bfloat16, values.to_vec()));
+    let outputs = [poison(rows * columns), poison(rows), poison(rows)];
+    let inputs = [half(&input), half(&weight), half(&bias)];
+    let arguments = [&outputs[..], &inputs, &[whole(rows), whole(columns)]].concat();
+    // Weights, biases and four rows, two bytes a number.
+    let launch = Launch { dynamic_shared: 6 * 256 * 2, ..plane([2, 1], [32, 4]) };
+    assert_eq!(compared(LLM, "layernorm_forward_kernel6", launch, &arguments, &want), None);
+}
+
+#[test]
+fn triangular_products_of_llm_c() {
+    let (side, channels) = (128, 4);
+    let input = numbers(side * 3 * channels, 20);
+    let part = |row: usize, which: usize| {
+        let begin = row * 3 * channels + which * channels;
+        &input[begin..begin + channels]
+    };
+    let cell = |at: usize| {
+        let (row, column) = (at / side, at % side);
+        let pairs = part(row, 0).iter().zip(part(column, 1));
+        // Each thread computes eight rows and columns, or nothing.
+        if column / 8 > row / 8 { 0.0 } else { pairs.map(|(q, k)| q * k).sum::<f64>() / 2.0 }
+    };
+    let values = (0..side * side).map(cell).collect();
+    let want = Expected { buffer: "out", values, tolerance: 1e-6 };
+    let sizes = [whole(side), whole(channels), whole(1)];
+    let arguments = [&[floats(&vec![0.0; side * side]), floats(&input)], &sizes[..]].concat();
+    // The first is what the first launch in the text says.
+    for kernel in ["trimul_global", "trimul_global<matmul_tri_registers>"] {
+        assert_eq!(compared(LLM, kernel, plane([1, 1], [16, 16]), &arguments, &want), None);
+    }
+}
+
+#[test]
 fn products_of_the_sgemm_worklog() {
     let [rows, columns, inner] = [128, 256, 32];
     let [a, b, c] = [(rows * inner, 12), (inner * columns, 13), (rows * columns, 14)]
