@@ -72,6 +72,7 @@ impl ProcessGrader<'_> {
         let process = GradingProcess {
             what: "answer",
             arguments: vec!["grade-answer".into()],
+            file: None,
             seconds: self.limits.answer_seconds,
             memory: self.limits.answer_memory,
         };
@@ -88,10 +89,10 @@ pub fn grade_file(
 ) -> GradedFile {
     let AnswerLimits { answer_seconds, answer_memory: memory } = limits;
     let executed = job.lessons.iter().map(|lesson| lesson.executed as u64).sum::<u64>();
-    let mut arguments: Vec<OsString> = vec!["grade-file".into(), file.into()];
-    arguments.extend(["--answer-seconds".into(), answer_seconds.to_string().into()]);
+    let arguments =
+        vec!["grade-file".into(), "--answer-seconds".into(), answer_seconds.to_string().into()];
     let seconds = OWN_SECONDS + executed * answer_seconds;
-    let process = GradingProcess { what: "file", arguments, seconds, memory };
+    let process = GradingProcess { what: "file", arguments, file: Some(file), seconds, memory };
     let graded = serde_json::to_vec(job).map_err(GradingError::from).and_then(|job| {
         let graded = process.run(course, job)?;
         Ok(serde_json::from_slice(&graded)?)
@@ -103,16 +104,18 @@ pub fn grade_file(
 const OWN_SECONDS: u64 = 60;
 
 /// This program with a hidden command, which grades the job on its standard input.
-struct GradingProcess {
+struct GradingProcess<'a> {
     what: &'static str,
     arguments: Vec<OsString>,
+    /// Whatever it is called, no option.
+    file: Option<&'a Path>,
     seconds: u64,
     memory: u64,
 }
 
-impl GradingProcess {
+impl GradingProcess<'_> {
     fn run(self, course: Option<&Path>, job: Vec<u8>) -> Result<Vec<u8>, GradingError> {
-        let Self { what, arguments, seconds, memory } = self;
+        let Self { what, arguments, file, seconds, memory } = self;
         let mut command = Command::new(env::current_exe()?);
         command.env_remove("MLSYS_COURSE");
         if let Some(course) = course {
@@ -120,6 +123,9 @@ impl GradingProcess {
         }
         command.args(arguments).args(["--seconds", &seconds.to_string()]);
         command.args(["--memory", &memory.to_string()]);
+        if let Some(file) = file {
+            command.arg("--").arg(file);
+        }
         match child::run(command, job, Duration::from_secs(seconds))? {
             None => Err(GradingError::Endless { what, seconds }),
             Some(ended) if ended.status.success() => Ok(ended.out),
@@ -154,7 +160,7 @@ pub fn grade_own_file(asked: &GradeFile, context: &mut Context<'_>) -> Result<Ex
     let grader =
         ProcessGrader { registry: context.registry, course: context.course.clone(), limits };
     let graded = match read_bounded(&asked.file, "submission", MAX_SUBMISSION_BYTES) {
-        Ok(bytes) => job.run(&bytes, &grader),
+        Ok(bytes) => job.run(&bytes, &grader, context.registry),
         Err(failure) => GradedFile::Refused(failure.to_string()),
     };
     let graded = serde_json::to_string(&graded).map_err(|error| Failure::Run(error.to_string()))?;

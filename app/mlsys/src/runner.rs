@@ -102,7 +102,7 @@ pub fn run(
     let missing: Vec<String> = missing.collect();
     let ending =
         if interrupt.is_asked() { Ending::Interrupted { missing } } else { Ending::Complete };
-    Ok(Results { lessons: results, started: Some(started), ending })
+    Ok(Results { lessons: results, started: Some(started), ending, lost: runs.lost() })
 }
 
 fn run_lesson(
@@ -126,10 +126,15 @@ fn run_lesson(
     let facts = plan::device_facts(plan, worker.saved);
     let comparisons = comparisons(lesson, plan, &ran);
     let env = plan::env(plan, &ran, &facts);
-    items.extend(lesson.predictions().map(|predict| predict_item(lesson, predict, &env)));
+    let problems = match request.graders {
+        Graders::Stated => mlsys_lesson::self_test(lesson, &env, worker.registry),
+        Graders::Learner { .. } => Vec::new(),
+    };
+    let predictions = lesson.predictions();
+    items.extend(predictions.map(|predict| predict_item(lesson, predict, &env, &problems)));
     let setting = grade::Setting { lesson, plan, ran: &ran, facts: &facts, rule: request.hardware };
     items.extend(lesson.checks().map(|check| check_item(check, setting, runs, worker)));
-    items.extend(question_items(lesson, &request.graders, &env, worker.registry));
+    items.extend(question_items(lesson, &request.graders, &env, &problems, worker.registry));
     LessonResult {
         id: id.to_owned(),
         file: lesson.source.file.clone(),
@@ -158,6 +163,7 @@ fn lab_item(lesson: &Lesson, plan: &Plan<'_>, ran: &Ran, elapsed: Duration) -> I
         id: plan.id.to_owned(),
         about: plan.schema().kind.clone(),
         line: lesson.source.line(place),
+        column: 1,
         why: None,
         kind: Kind::Lab { device, metrics },
         verdict: ran.verdict(),

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use mlsys_lab::steers_terminal;
@@ -134,6 +135,23 @@ pub fn harmless(text: &str) -> String {
     safe
 }
 
+/// A path that others named, on one line: what could steer a terminal or end the line is escaped, as are bytes that are no
+/// UTF-8.
+pub fn shown_path(path: &Path) -> String {
+    let mut shown = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if steers_terminal(c) {
+                shown.extend(c.escape_default());
+            } else {
+                shown.push(c);
+            }
+        }
+        shown.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    shown
+}
+
 /// A stream to a terminal on which [`harmless`] text arrives; bytes that are no UTF-8 arrive as U+FFFD.
 struct Harmless<W> {
     inner: W,
@@ -183,6 +201,20 @@ mod tests {
     fn nothing_that_steers_a_terminal_gets_through() {
         assert_eq!(harmless("a\x1b[2Jb\x07\u{9b}c\r\n\t"), "a\\u{1b}[2Jb\\u{7}\\u{9b}c\\r\n\t");
         assert_eq!(harmless("\u{202e}txt.exe\u{2066}"), "\\u{202e}txt.exe\\u{2066}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_is_one_harmless_line() {
+        use std::os::unix::ffi::OsStrExt;
+        for (bytes, shown) in [
+            (&b"in/a\nnot graded: b"[..], "in/a\\nnot graded: b"),
+            (b"\x1b]0;title\x07\r\t", "\\u{1b}]0;title\\u{7}\\r\\t"),
+            (b"\xff\xfe.json", "\\xff\\xfe.json"),
+            ("\u{202e}gnp \u{e9}\u{4f60}".as_bytes(), "\\u{202e}gnp \u{e9}\u{4f60}"),
+        ] {
+            assert_eq!(shown_path(Path::new(std::ffi::OsStr::from_bytes(bytes))), shown);
+        }
     }
 
     #[test]

@@ -195,7 +195,8 @@ impl Library {
     ) -> Result<Outline, Failure> {
         if self.place.is_none()
             && !languages.translate_some(&self.files)
-            && let Some(outline) = Outline::of_sound(&self.files, self.sheet.as_ref())
+            && let Some(outline) =
+                Outline::of_sound(&self.files, self.sheet.as_ref(), self.registry)
         {
             languages.check(&self.files, console);
             return Ok(outline);

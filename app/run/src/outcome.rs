@@ -9,7 +9,7 @@ use mlsys_lab::control::StopReason;
 use mlsys_lab::lab::{Lab, Run};
 use mlsys_lab::report::{FrameTrigger, Report, RunData, Sink};
 
-use crate::process::{self, Exit};
+use crate::process::{self, Exit, Loss};
 
 #[derive(Debug)]
 pub enum Outcome {
@@ -50,18 +50,21 @@ pub struct CompletedRun {
     pub data: RunData,
     pub outcome: Outcome,
     pub elapsed: Duration,
+    /// Why its record is not whole, if one was to be kept.
+    pub lost: Option<Loss>,
 }
 
 impl CompletedRun {
     pub fn exit(&self) -> Exit {
-        match &self.outcome {
+        let lost = self.lost.as_ref().map_or(Exit::Passed, Loss::exit);
+        lost.and(match &self.outcome {
             Outcome::Finished | Outcome::Stopped(StopReason::StepLimit) => Exit::Passed,
             Outcome::Stopped(StopReason::Asked) => Exit::Interrupted,
             Outcome::Diverged(..)
             | Outcome::Stopped(StopReason::TimeLimit)
             | Outcome::Panicked(_) => Exit::RunFailed,
             Outcome::Failed(error) => process::lab_error_exit(error),
-        }
+        })
     }
 
     /// Why it left no result, if it did not; a divergence is a result.
@@ -138,4 +141,33 @@ pub fn panic_message(panic: &(dyn Any + Send)) -> String {
         .or_else(|| panic.downcast_ref::<&str>().copied())
         .unwrap_or("no message");
     text.lines().next().unwrap_or("no message").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn a_record_that_a_full_disk_lost_is_in_the_exit_code() {
+        let run = |outcome, kind: Option<io::ErrorKind>| CompletedRun {
+            data: RunData::default(),
+            outcome,
+            elapsed: Duration::ZERO,
+            lost: kind.map(|kind| Loss::new("not recorded", &kind.into())),
+        };
+        let (full, refused) = (io::ErrorKind::StorageFull, io::ErrorKind::PermissionDenied);
+        let asked = || Outcome::Stopped(StopReason::Asked);
+        for (outcome, kind, exit) in [
+            (Outcome::Finished, None, Exit::Passed),
+            (Outcome::Finished, Some(refused), Exit::Passed),
+            (Outcome::Finished, Some(full), Exit::RunFailed),
+            (asked(), Some(full), Exit::Interrupted),
+        ] {
+            let run = run(outcome, kind);
+            assert_eq!(run.exit(), exit, "{:?} {kind:?}", run.outcome);
+            assert!(run.trouble().is_none() || exit == Exit::Interrupted);
+        }
+    }
 }

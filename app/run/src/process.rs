@@ -21,7 +21,7 @@ pub enum Exit {
     /// Something was typed wrong, or a lesson is not valid.
     Usage,
     DeviceMissing,
-    /// A run failed: out of memory, device lost, too slow, not finite.
+    /// A run failed: out of memory, device lost, too slow, not finite. Or a full disk lost what was to be kept.
     RunFailed,
     CheckFailed,
     Passed,
@@ -52,6 +52,36 @@ impl Exit {
         signal_hook::low_level::exit(self.code().into());
         #[cfg(not(unix))]
         std::process::exit(self.code().into())
+    }
+}
+
+/// Something that was to be kept and is lost, in a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{sentence}")]
+pub struct Loss {
+    sentence: String,
+    exit: Exit,
+}
+
+impl Loss {
+    /// `sentence` is about this error.
+    ///
+    /// A full disk is a failure. A folder that was never to be written into, such as that of a container, is not: what
+    /// was to be kept there is told as lost, and nothing more was asked for.
+    pub fn new(sentence: impl Into<String>, error: &io::Error) -> Self {
+        let is_full = matches!(
+            error.kind(),
+            io::ErrorKind::StorageFull
+                | io::ErrorKind::QuotaExceeded
+                | io::ErrorKind::FileTooLarge
+                | io::ErrorKind::WriteZero
+        );
+        let exit = if is_full { Exit::RunFailed } else { Exit::Passed };
+        Self { sentence: sentence.into(), exit }
+    }
+
+    pub fn exit(&self) -> Exit {
+        self.exit
     }
 }
 
@@ -257,6 +287,20 @@ mod tests {
                 let first = order.iter().find(|code| [a.code(), b.code()].contains(code));
                 assert_eq!(Some(&a.and(b).code()), first);
             }
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_a_failure_and_a_folder_without_rights_is_none() {
+        for (kind, exit) in [
+            (io::ErrorKind::StorageFull, Exit::RunFailed),
+            (io::ErrorKind::QuotaExceeded, Exit::RunFailed),
+            (io::ErrorKind::PermissionDenied, Exit::Passed),
+            (io::ErrorKind::ReadOnlyFilesystem, Exit::Passed),
+            (io::ErrorKind::NotADirectory, Exit::Passed),
+        ] {
+            let loss = Loss::new("gone", &kind.into());
+            assert_eq!((loss.exit(), loss.to_string()), (exit, "gone".to_owned()), "{kind}");
         }
     }
 

@@ -7,6 +7,7 @@ mod format;
 mod load;
 mod read;
 mod summary;
+mod unbegun;
 mod writer;
 
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ pub use read::{
     RecordError, RecordedRun, RunStatus, Summary, find, find_counting, list, newest_metric, open,
     shipped, summary, value_text, values,
 };
+pub use unbegun::unbegun;
 
 use crate::files;
 use crate::outcome::RecordedOutcome;

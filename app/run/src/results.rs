@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use mlsys_lab::schema::{Class, Label};
 use mlsys_lab::value::Value;
 
-use crate::process::Exit;
+use crate::process::{Exit, Loss};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
@@ -14,6 +14,8 @@ pub struct Results {
     /// When it began.
     pub started: Option<SystemTime>,
     pub ending: Ending,
+    /// Why the record of a run is not whole, if one was to be kept.
+    pub lost: Option<Loss>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,6 +76,8 @@ pub struct Item {
     pub about: String,
     /// Where it stands in its lesson's file, from 1.
     pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
     /// What the lesson says it means if it fails.
     pub why: Option<String>,
     pub kind: Kind,

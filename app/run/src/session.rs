@@ -20,7 +20,7 @@ use mlsys_lab::schema::Schema;
 
 use crate::console::Console;
 use crate::outcome::{CompletedRun, Outcome, guarded};
-use crate::process::Interrupt;
+use crate::process::{Interrupt, Loss};
 use crate::record::{About, Recording};
 use crate::sources::{Sources, WithArtifacts};
 
@@ -199,7 +199,7 @@ pub fn time_limit(schema: &Schema, device: &DeviceInfo) -> Duration {
     }
 }
 
-/// Runs a lab to its end, its limits, or Ctrl-C. A record that cannot be kept is one warning, not a failure.
+/// Runs a lab to its end, its limits, or Ctrl-C. A record that cannot be kept is one warning and does not end the run.
 pub fn execute(
     request: RunRequest<'_>,
     interrupt: &Interrupt,
@@ -215,6 +215,7 @@ pub fn execute(
         label: request.label,
         started,
         console,
+        lost: None,
     };
     if let Some(runs) = request.runs {
         let begun = sink.recording.start(runs, &about);
@@ -237,7 +238,7 @@ pub fn execute(
         }
         sink.warn_of(ended);
     }
-    CompletedRun { data: sink.data, outcome, elapsed }
+    CompletedRun { data: sink.data, outcome, elapsed, lost: sink.lost }
 }
 
 /// Collects the reports, passes them on to the record, and shows how far the run is.
@@ -247,14 +248,16 @@ struct ProgressSink<'a> {
     label: &'a str,
     started: Instant,
     console: &'a mut Console,
+    lost: Option<Loss>,
 }
 
 impl ProgressSink<'_> {
     fn warn_of(&mut self, result: io::Result<()>) {
         if let Err(error) = result {
-            self.console.warn(format_args!(
-                "runs are not recorded: the data folder cannot be written ({error})"
-            ));
+            let sentence =
+                format!("runs are not recorded: the data folder cannot be written ({error})");
+            self.console.warn(&sentence);
+            self.lost = Some(Loss::new(sentence, &error));
         }
     }
 }

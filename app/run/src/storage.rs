@@ -13,6 +13,7 @@ use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 use mlsys_lesson::{CourseId, LessonId, Progress, Replay};
 use tempfile::TempDir;
 
+use crate::console::shown_path;
 use crate::files;
 use crate::process::Failure;
 pub use progress_log::ProgressLog;
@@ -261,7 +262,7 @@ pub fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
 /// The bytes of a file of at most `max` bytes; `what` it is stands in the messages.
 pub fn read_bounded(path: &Path, what: &str, max: u64) -> Result<Vec<u8>, Failure> {
     let failed = |reason: String| {
-        Failure::Usage(format!("{what} '{}' cannot be read: {reason}", path.display()))
+        Failure::Usage(format!("{what} '{}' cannot be read: {reason}", shown_path(path)))
     };
     match fs::metadata(path) {
         // A pipe or a device may never end.

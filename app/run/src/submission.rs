@@ -3,6 +3,7 @@
 //! The seal shows that a file was changed after it was exported. It is no secret: it does not show who exported it. That is
 //! why grading believes no points, and every answer is graded anew.
 
+use mlsys_lab::Registry;
 use mlsys_lesson::{
     Answers, AnswersError, Course, CourseId, GradeOutcome, Grader, GradingRules, KnownNames,
     LearnerId, Lesson, LessonId, QuestionGrade, Received, Sheet, Submission, Timestamp,
@@ -144,8 +145,8 @@ const OTHER_VERSION: &str = "answered in another version of this lesson, which a
 const OTHER_NUMBERS: &str = "the labs of this lesson were not run with the learner's numbers; grade again with the present course";
 
 impl SubmissionJob {
-    /// Grades a file's bytes.
-    pub fn run(&self, bytes: &[u8], grader: &dyn Grader) -> GradedFile {
+    /// Grades a file's bytes; `registry` knows the course's labs.
+    pub fn run(&self, bytes: &[u8], grader: &dyn Grader, registry: &Registry) -> GradedFile {
         let (answers, submission) = match read(bytes, &self.course) {
             Ok(read) => read,
             Err(error) => return GradedFile::Refused(error.to_string()),
@@ -157,7 +158,8 @@ impl SubmissionJob {
         let sheet = Sheet { salt: self.salt.clone(), learner: submission.learner.clone() };
         let mut lessons = Vec::new();
         for LessonJob { text, version, known, .. } in &self.lessons {
-            let Some(lesson) = mlsys_lesson::parse("lesson.md", text).lesson else { continue };
+            let Some(mut lesson) = mlsys_lesson::parse("lesson.md", text).lesson else { continue };
+            lesson.derive_ranges(registry);
             let lesson = lesson.drawn(&sheet);
             let theirs = submission.versions.get(&lesson.front.id);
             let ungraded = |remark: &str| {

@@ -20,6 +20,7 @@ use mlsys_lab::Registry;
 use mlsys_lab::device::DeviceChoice;
 use mlsys_lesson::{Lesson, Outline, Progress};
 use mlsys_run::devices::Prober;
+use mlsys_run::process::Exit;
 use mlsys_run::settings::KnobTurn;
 use mlsys_run::storage::{Drafts, Paths, ProgressLog};
 use mlsys_run::time;
@@ -75,6 +76,8 @@ pub struct Leaving {
     pub left: Left,
     /// What went wrong with what was still being written, when there was no screen to say it on.
     pub unsaid: Vec<String>,
+    /// What the losses of the session make of the end of the program.
+    pub exit: Exit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,9 +156,7 @@ pub fn run(mut options: Options) -> Result<Leaving, Broken> {
             driver.serve()
         });
     // However it ends, the record of a run that goes on is closed.
-    driver.runner.leave();
-    let mut unsaid = unsaid(&driver.inbox);
-    unsaid.extend(driver.close_files());
+    let unsaid = driver.close();
     let left = match ended {
         Ok(left) => {
             await_answer(&driver.inbox);
@@ -164,20 +165,7 @@ pub fn run(mut options: Options) -> Result<Leaving, Broken> {
         Err(_) if driver.screen.has_vanished() => Left::OnRequest,
         Err(error) => return Err(error.into()),
     };
-    Ok(Leaving { left, unsaid })
-}
-
-/// What has come to the loop since it ended and says that something is not saved.
-fn unsaid(inbox: &Receiver<Input>) -> Vec<String> {
-    let mut unsaid = Vec::new();
-    while let Ok(input) = inbox.try_recv() {
-        if let Input::Message(Message::NotSaved(why)) = input {
-            unsaid.push(why);
-        } else if let Input::Message(Message::WeightsSaved(Err(error))) = input {
-            unsaid.push(error.to_string());
-        }
-    }
-    unsaid
+    Ok(Leaving { left, unsaid, exit: driver.exit })
 }
 
 /// Asks for the colour behind the text where the answer would change anything.

@@ -15,6 +15,7 @@ use mlsys_lesson::{Event, Parsed, Timestamp};
 use mlsys_nn::weights::WeightsError;
 use mlsys_run::devices::Peaks;
 use mlsys_run::outcome::Outcome;
+use mlsys_run::process::Loss;
 use mlsys_run::session::Panels;
 use mlsys_run::storage::{Draft, Export};
 use mlsys_view::attempts::FinishedRun;
@@ -64,6 +65,8 @@ pub enum Message {
         after: Duration,
     },
     NotSaved(String),
+    /// What is kept without being asked for, such as a run's record, is not.
+    Lost(Loss),
     Exported(String),
     WeightsSaved(Result<String, SaveError>),
     /// The recorded runs, the newest first.

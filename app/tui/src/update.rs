@@ -116,6 +116,7 @@ impl App {
             Message::NotSaved(sentence) | Message::Exported(sentence) => {
                 self.notify(sentence);
             }
+            Message::Lost(loss) => self.notify(loss.to_string()),
             Message::Records(entries) => self.take_records(entries),
             Message::LoadedRecord(loaded) => self.loaded(loaded),
             Message::Recalled(found) => self.recalled(found),

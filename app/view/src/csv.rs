@@ -31,7 +31,9 @@ impl Lines {
 /// A cell, in quotes where it must be. One that begins as a formula does, and is no number, has an apostrophe before it:
 /// spreadsheets take it as text.
 pub fn cell(text: &str) -> String {
-    let starts = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+    // Spreadsheets of East Asian languages read the wide signs as the others.
+    let wide = ['＝', '＋', '－', '＠'];
+    let starts = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) || text.starts_with(wide);
     let apostrophe = if starts && text.parse::<f64>().is_err() { "'" } else { "" };
     if text.contains([',', '"', '\r', '\n']) {
         format!("\"{apostrophe}{}\"", text.replace('"', "\"\""))
@@ -79,6 +81,7 @@ mod tests {
             ("+a", "'+a"),
             ("-2.5", "-2.5"),
             ("-x", "'-x"),
+            ("＝1+1", "'＝1+1"),
             ("@a,b", "\"'@a,b\""),
             ("\t=1", "'\t=1"),
             ("\n=1", "\"'\n=1\""),

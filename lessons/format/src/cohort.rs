@@ -8,7 +8,9 @@ use serde::Serialize;
 use crate::course::Course;
 use crate::env::LessonEnv;
 use crate::grade::{Answer, Grade, Grader, Verdict, quantity};
-use crate::model::{Formula, Lesson, Predict, PredictKind, Question, QuestionKind, Sheet, Wrong};
+use crate::model::{
+    Formula, Lesson, Predict, PredictKind, Question, QuestionKind, Sheet, Varying, Wrong,
+};
 use crate::progress::Attempt;
 use crate::progress::answers::{Answers, Details};
 use crate::progress::submission::Submission;
@@ -240,8 +242,8 @@ fn prediction(
         let actual = made.actual.as_ref().or(known.as_ref()).and_then(Answer::one);
         let Some(given) = made.given.one() else { continue };
         match &predict.kind {
-            PredictKind::Numeric { unit } => {
-                let given = quantity::read(given, unit.as_deref());
+            PredictKind::Numeric { unit, bounds } => {
+                let given = quantity::read_share(given, unit.as_deref(), bounds.range());
                 if let (Ok(given), Some(Ok(actual))) = (given, actual.map(str::parse::<f64>))
                     && actual != 0.0
                 {

@@ -91,6 +91,8 @@ named_enum! {
         UnknownName = "unknown-name",
         /// An expression without a value.
         NoValue = "no-value",
+        /// An answer, or the truth of a prediction, that its quantity cannot be.
+        OutOfRange = "out-of-range",
         /// A stated answer that is not accepted.
         AnswerRejected = "answer-rejected",
         /// A stated wrong answer that is accepted, or feedback that is never shown.

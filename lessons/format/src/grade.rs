@@ -13,6 +13,7 @@ use std::slice;
 use answer::{Judgement, chosen, malformed, same, say, verdict};
 use mlsys_expr::Env;
 use mlsys_lab::Registry;
+use mlsys_lab::schema::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Asked, AskedKernel, Formula, KernelTask, Match, Question, QuestionKind, Wrong};
@@ -153,21 +154,23 @@ impl Question {
     /// The judgement of an answer; none if it has not the shape of an answer to such a question.
     fn judge_shape(&self, given: &Answer, env: &dyn Env, registry: &Registry) -> Option<Judgement> {
         Some(match &self.kind {
-            QuestionKind::Numeric { answer, tolerance, unit, wrong, .. } => {
+            QuestionKind::Numeric { answer, tolerance, unit, bounds, wrong, .. } => {
                 let task = number::Task {
                     answer: slice::from_ref(answer),
                     tolerance: *tolerance,
                     unit: unit.as_deref(),
+                    bounds: slice::from_ref(bounds),
                     wrong,
                     formulas: slice::from_ref,
                 };
                 number::judge(&[given.one()?], &task, env)
             }
-            QuestionKind::List { answer, tolerance, wrong, .. } => {
+            QuestionKind::List { answer, tolerance, bounds, wrong, .. } => {
                 let task = number::Task {
                     answer,
                     tolerance: *tolerance,
                     unit: None,
+                    bounds,
                     wrong,
                     formulas: Vec::as_slice,
                 };
@@ -298,18 +301,20 @@ fn judge_order(
 fn judge_withheld(given: &Answer, asked: &Asked) -> Option<Judgement> {
     let among =
         |text: &str, choices: &[String]| chosen(text, choices.iter().map(String::as_str)).is_some();
-    let numbers = |texts: &[&str], unit: Option<&str>| match texts
+    let numbers = |texts: &[&str], unit: Option<&str>, range| match texts
         .iter()
-        .find_map(|text| quantity::read(text, unit).err())
+        .find_map(|text| quantity::read_within(text, unit, range).err())
     {
         Some(error) => Judgement::Malformed(error.to_string()),
         None => Judgement::Recorded,
     };
     let is_answer = match asked {
-        Asked::Numeric { unit } => return Some(numbers(&[given.one()?], unit.as_deref())),
+        Asked::Numeric { unit, bounds } => {
+            return Some(numbers(&[given.one()?], unit.as_deref(), bounds.range()));
+        }
         Asked::List => {
             let texts = given.many()?;
-            return (!texts.is_empty()).then(|| numbers(&texts, None));
+            return (!texts.is_empty()).then(|| numbers(&texts, None, Range::ALL));
         }
         Asked::Choice { choices } => among(given.one()?, choices),
         Asked::Multiple { choices } => {

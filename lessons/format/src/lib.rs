@@ -16,6 +16,7 @@ mod lint;
 mod model;
 mod parse;
 mod progress;
+mod range;
 mod schema;
 mod selftest;
 mod template;
@@ -43,13 +44,13 @@ pub use lint::{
     overflow, presumptions, spoilers, telling_lengths, unseen_metrics, variants,
 };
 pub use model::{
-    Asked, Audience, Block, Bound, Check, CourseId, CourseIdError, Credit, DeviceName, Disclosure,
-    DrawnNumber, Expected, Formula, FrontMatter, Goal, GradingRules, Inclusion, KernelTask,
-    KernelTest, Knob, LabDirective, LatePolicy, LearnerId, LearnerIdError, Lesson, LessonId,
-    LessonIdError, LessonRules, Limit, ListedInclusion, ListedModule, ListedRules, ListedStart,
-    Manifest, Match, Notes, Outcome, PanelRef, Predict, PredictKind, Prose, Question, QuestionKind,
-    QuestionType, Setting, Sheet, Side, StartValue, Target, Term, Timestamp, TimestampError,
-    Tolerance, Variants, Varied, Wrong, is_inside, translated,
+    Asked, Audience, Block, Bound, Bounds, Check, CourseId, CourseIdError, Credit, DeviceName,
+    Disclosure, DrawnNumber, Expected, Formula, FrontMatter, Goal, GradingRules, Inclusion,
+    KernelTask, KernelTest, Knob, LabDirective, LatePolicy, LearnerId, LearnerIdError, Lesson,
+    LessonId, LessonIdError, LessonRules, Limit, ListedInclusion, ListedModule, ListedRules,
+    ListedStart, Manifest, Match, Notes, Outcome, PanelRef, Predict, PredictKind, Prose, Question,
+    QuestionKind, QuestionType, Setting, Sheet, Side, StartValue, Target, Term, Timestamp,
+    TimestampError, Tolerance, Variants, Varied, Wrong, is_inside, translated,
 };
 pub use parse::translation::read_translation;
 pub use parse::{FORMAT, MAX_DIRECTIVES, MAX_FILE_BYTES, Parsed, parse, parse_bytes, read};

@@ -30,9 +30,9 @@ use mlsys_lab::Registry;
 use crate::diagnostic::Diagnostic;
 use crate::model::Lesson;
 
-/// An error for the first draw of each question, and for the first of the lesson's labs, that is no good one. `texts`
+/// An error for the first draw of each question, prediction, try and check, and for the first of the lesson's labs, that is no good one. `texts`
 /// gives what a panel writes.
 pub fn variants(lesson: &Lesson, registry: &Registry, texts: &DrawnTexts<'_>) -> Vec<Diagnostic> {
-    let questions = variants::drawn_questions(lesson, registry);
-    if questions.is_empty() { drawn_labs::drawn_labs(lesson, registry, texts) } else { questions }
+    let found = variants::drawn_directives(lesson, registry);
+    if found.is_empty() { drawn_labs::drawn_labs(lesson, registry, texts) } else { found }
 }

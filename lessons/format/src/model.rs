@@ -8,17 +8,17 @@ mod instance;
 mod kernel;
 mod lab;
 mod manifest;
+mod predict;
 mod question;
 mod rules;
+mod variants;
 mod vary;
 
-use std::collections::BTreeMap;
-
-use mlsys_lab::schema::{Class, Label};
+use mlsys_lab::schema::Class;
 
 use crate::diagnostic::{Located, Place, Source};
 
-pub use answer::{Formula, Tolerance, Wrong};
+pub use answer::{Bounds, Formula, Tolerance, Wrong};
 pub use drawn::{DrawnNumber, Varied};
 pub use id::{
     CourseId, CourseIdError, LearnerId, LearnerIdError, LessonId, LessonIdError, is_inside,
@@ -28,16 +28,20 @@ pub use inclusion::{Inclusion, ListedInclusion, ListedStart, StartValue};
 pub use kernel::{Audience, Bound, Expected, KernelTask, KernelTest, Limit, Side};
 pub use lab::{DeviceName, Disclosure, Goal, Knob, LabDirective, PanelRef, Setting};
 pub use manifest::{ListedModule, Manifest};
+pub(crate) use predict::Theory;
+pub use predict::{Outcome, Predict, PredictKind, Target};
 pub(crate) use question::AskedKernel;
-pub use question::{Asked, Match, Question, QuestionKind, QuestionType, Variants};
+pub use question::{Asked, Match, Question, QuestionKind, QuestionType};
 pub use rules::{
     Credit, GradingRules, LatePolicy, LessonRules, ListedRules, Timestamp, TimestampError,
 };
+pub use variants::Variants;
 pub use vary::Sheet;
 
 pub(crate) use drawn::drawn_value;
 pub(crate) use instance::Drawn;
 pub(crate) use lab::settings;
+pub(crate) use variants::Varying;
 pub(crate) use vary::MOST_LAB_DRAWS;
 
 /// A lesson: front matter, and prose and directives in file order.
@@ -119,97 +123,6 @@ pub struct Notes {
     pub place: Place,
 }
 
-/// A value next to a prediction and its outcome.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Theory {
-    pub formula: Formula,
-    /// Where the value comes from.
-    pub label: Label,
-}
-
-/// A guess made before a run, compared with theory and measurement after it; it earns no points.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Predict {
-    /// Its name in this lesson.
-    pub id: String,
-    /// The question, in Markdown.
-    pub prompt: String,
-    pub kind: PredictKind,
-    /// What it is held against.
-    pub target: Target,
-    /// What else it is held against.
-    pub theory: Option<Theory>,
-    /// The lab whose run reveals it, where it is not one that the target names.
-    pub lab: Option<Located<String>>,
-    /// For a try: the settings of that lab that the learner makes. In its expressions the try's id names that run.
-    pub turn: Option<Vec<Setting>>,
-    /// What to say afterwards, by what came out: the first that holds.
-    pub outcomes: Vec<Outcome>,
-    /// What to say afterwards in any case.
-    pub explain: Option<String>,
-    /// In a translation, what is shown for a choice of the original.
-    pub wording: BTreeMap<String, String>,
-    /// Where it stands, fences included.
-    pub place: Place,
-}
-
-/// What to say where a condition on the measured metrics holds.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
-    pub when: Formula,
-    pub say: String,
-}
-
-/// How a prediction is answered.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PredictKind {
-    Numeric {
-        /// Its unit, as shown.
-        unit: Option<String>,
-    },
-    /// By one of these texts, in the order they are shown.
-    Choice { choices: Vec<String> },
-}
-
-/// What a prediction is held against.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Target {
-    /// What the run will show, such as `run.accuracy`; for a choice, a metric with one of the texts as its value.
-    Metric(Formula),
-    Answer(Formula),
-    Choice(String),
-}
-
-impl Predict {
-    /// `predict`, or `try` where a knob is turned first.
-    pub fn directive(&self) -> &'static str {
-        if self.turn.is_some() { "try" } else { "predict" }
-    }
-
-    /// Whether it is held against the run with the knobs turned, as a try must be.
-    pub fn names_its_run(&self) -> bool {
-        let names = self.target.formula().map_or_else(Vec::new, |formula| formula.expr.names());
-        names.iter().any(|(name, _)| name.parts().next() == Some(self.id.as_str()))
-    }
-
-    /// What is turned, such as `hot: learning_rate = 1`.
-    pub fn turned_text(&self) -> Option<String> {
-        let (turn, lab) = (self.turn.as_ref()?, self.lab.as_ref()?);
-        let set: Vec<_> = turn.iter().map(|one| format!("{} = {}", one.name, one.value)).collect();
-        Some(format!("{}: {}", lab.value, set.join(", ")))
-    }
-}
-
-impl Target {
-    /// The expression that it comes from, if it is no stated choice.
-    pub fn formula(&self) -> Option<&Formula> {
-        match self {
-            Self::Metric(formula) | Self::Answer(formula) => Some(formula),
-            Self::Choice(_) => None,
-        }
-    }
-}
-
 /// What must hold after the lesson's labs have run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
@@ -220,6 +133,8 @@ pub struct Check {
     pub class: Class,
     /// What it means if it fails.
     pub why: Option<String>,
+    /// The drawn numbers that it names, if any; everything else here has them.
+    pub variants: Option<Box<Variants<Self>>>,
     /// Where it stands, fences included.
     pub place: Place,
 }
@@ -245,6 +160,11 @@ impl Lesson {
     /// The predictions, in file order.
     pub fn predictions(&self) -> impl Iterator<Item = &Predict> {
         self.blocks.iter().filter_map(Block::as_predict)
+    }
+
+    /// What a panel may wait for, in file order: questions, predictions and tries.
+    pub fn tasks(&self) -> impl Iterator<Item = &Block> {
+        self.blocks.iter().filter(|block| matches!(block, Block::Predict(_) | Block::Question(_)))
     }
 
     /// The labs whose runs reveal a prediction: the one it names, else those that its target names, else the next one in
@@ -292,27 +212,14 @@ impl Lesson {
     /// The lesson with a learner's numbers.
     pub fn drawn(&self, sheet: &Sheet) -> Self {
         let mut lesson = Self { sheet: Some(sheet.clone()), ..self.clone() };
-        for question in lesson.blocks.iter_mut().filter_map(Block::as_question_mut) {
-            if let Some(variants) = &question.variants {
-                *question = variants.with(variants.draw(sheet, &self.front.id));
-            }
-        }
-        for lab in lesson.blocks.iter_mut().filter_map(Block::as_lab_mut) {
-            lab.draw(|varied, lab| sheet.draw(&self.front.id, lab, varied));
-        }
+        let draw = |varied: &Varied, directive: &str| sheet.draw(&self.front.id, directive, varied);
+        lesson.blocks.iter_mut().for_each(|block| block.draw(draw));
         lesson
     }
 
     /// The points of all its questions.
     pub fn points(&self) -> u32 {
         self.questions().map(|question| question.points).sum()
-    }
-}
-
-impl Predict {
-    /// What is shown for a choice.
-    pub fn label<'t>(&'t self, choice: &'t str) -> &'t str {
-        self.wording.get(choice).map_or(choice, String::as_str)
     }
 }
 

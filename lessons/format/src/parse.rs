@@ -49,9 +49,10 @@ pub fn parse_bytes(file: &str, bytes: &[u8]) -> Parsed {
 
 /// Reads a lesson file and compares it with the labs there are; all errors of both kinds in file order.
 pub fn read(file: &str, bytes: &[u8], registry: &Registry) -> Parsed {
-    let (draft, mut diagnostics) = draft(file, bytes);
-    if let Some(draft) = &draft {
+    let (mut draft, mut diagnostics) = draft(file, bytes);
+    if let Some(draft) = &mut draft {
         diagnostics.extend(validate(draft, registry));
+        draft.derive_ranges(registry);
     }
     Parsed::new(draft, diagnostics)
 }

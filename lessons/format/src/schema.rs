@@ -20,7 +20,7 @@ pub fn json_schema(registry: &Registry) -> Value {
         json!(listed.map(|schema| schema.kind.as_str()).collect::<Vec<_>>())
     };
     // `withheld` excludes the keys with the answer: those of some types, except what the learner sees.
-    let answer = TYPED.split(' ').filter(|key| !["unit", "starter"].contains(key));
+    let answer = TYPED.split(' ').filter(|key| !["unit", "min", "max", "starter"].contains(key));
     let never: Map<String, Value> = answer.map(|key| (key.to_owned(), json!(false))).collect();
     for (place, value) in [
         ("front_matter/properties/format/const", json!(FORMAT)),

@@ -6,7 +6,7 @@ use mlsys_lab::Registry;
 use crate::check::error_text;
 use crate::diagnostic::{Code, Diagnostic, Place, Source, shortened};
 use crate::grade::{Answer, Verdict};
-use crate::model::{Formula, Lesson, PredictKind, Question, QuestionKind, Target, Wrong};
+use crate::model::{Bounds, Formula, Lesson, Predict, PredictKind, Question, QuestionKind, Wrong};
 
 /// Grades every stated answer of a lesson, right and wrong, and evaluates every prediction's truth and theory.
 ///
@@ -16,18 +16,19 @@ pub fn self_test(lesson: &Lesson, env: &dyn Env, registry: &Registry) -> Vec<Dia
     for question in lesson.questions() {
         test.question(question);
     }
-    for predict in lesson.predictions() {
-        match (&predict.target, &predict.kind) {
-            (Target::Metric(formula) | Target::Answer(formula), PredictKind::Numeric { .. }) => {
-                test.number(formula);
-            }
-            (Target::Metric(_) | Target::Answer(_), PredictKind::Choice { .. })
-            | (Target::Choice(_), _) => {}
-        }
-        if let Some(theory) = &predict.theory {
-            test.number(&theory.formula);
-        }
-    }
+    lesson.predictions().for_each(|predict| test.predict(predict));
+    test.found
+}
+
+/// The same for one prediction, which may have other numbers than the lesson's.
+pub(crate) fn self_test_of_guess(
+    predict: &Predict,
+    lesson: &Lesson,
+    env: &dyn Env,
+    registry: &Registry,
+) -> Vec<Diagnostic> {
+    let mut test = SelfTest { source: &lesson.source, env, registry, found: Vec::new() };
+    test.predict(predict);
     test.found
 }
 
@@ -51,18 +52,35 @@ struct SelfTest<'a> {
 }
 
 impl SelfTest<'_> {
+    fn predict(&mut self, predict: &Predict) {
+        let theory = predict.theory.as_ref().map(|theory| &theory.formula);
+        let PredictKind::Numeric { bounds, .. } = &predict.kind else {
+            theory.map(|theory| self.number(theory));
+            return;
+        };
+        let what = format!("what `{}` is held against", predict.id);
+        for formula in predict.target.formula().into_iter().chain(theory) {
+            self.number_within(formula, *bounds, &what);
+        }
+    }
+
     fn question(&mut self, question: &Question) {
         let one = |_: &mut Self, text: &String| Some(Answer::One(text.clone()));
         let place = question.place;
         let stated = || Some(question.stated_answer());
         match &question.kind {
-            QuestionKind::Numeric { answer, wrong, .. } => {
-                let right = self.number(answer).map(written);
+            QuestionKind::Numeric { answer, bounds, wrong, .. } => {
+                let what = format!("the answer of `{}`", question.id);
+                let right = self.number_within(answer, *bounds, &what).map(written);
                 let given = |test: &mut Self, formula: &_| test.number(formula).map(written);
                 self.answers(question, right, answer.place, wrong, given);
             }
-            QuestionKind::List { answer, wrong, .. } => {
-                let right = self.numbers(answer);
+            QuestionKind::List { answer, bounds, wrong, .. } => {
+                let what = format!("a number of the answer of `{}`", question.id);
+                let pairs = answer.iter().zip(bounds);
+                let values: Vec<_> =
+                    pairs.map(|(one, bounds)| self.number_within(one, *bounds, &what)).collect();
+                let right = values.into_iter().collect::<Option<_>>().map(written_all);
                 let place = answer.first().map_or(place, |formula| formula.place);
                 self.answers(question, right, place, wrong, |test, formulas| {
                     test.numbers(formulas)
@@ -138,8 +156,22 @@ impl SelfTest<'_> {
 
     fn numbers(&mut self, formulas: &[Formula]) -> Option<Answer> {
         let values: Option<Vec<f64>> = formulas.iter().map(|f| self.number(f)).collect();
-        let text = |value: f64| format!("{value:?}");
-        values.map(|values| Answer::Many(values.into_iter().map(text).collect()))
+        values.map(written_all)
+    }
+
+    /// The same, with an error where the number cannot be.
+    fn number_within(&mut self, formula: &Formula, bounds: Bounds, what: &str) -> Option<f64> {
+        let value = self.number(formula)?;
+        let range = bounds.range();
+        if !range.contains(value) {
+            let message = format!(
+                "{what} is {}, outside of what it can be: {range}",
+                mlsys_lab::value::number(value)
+            );
+            let help = "a learner could not type it; mend the expression, or state what it can be with `min` and `max`";
+            self.error(Code::OutOfRange, formula.place, message, help);
+        }
+        Some(value)
     }
 
     /// The value of an expression, unless it needs a run; an error if it has none or is no number.
@@ -172,4 +204,8 @@ fn because(feedback: Option<String>) -> String {
 /// A number so that it reads back as the same.
 fn written(value: f64) -> Answer {
     Answer::One(format!("{value:?}"))
+}
+
+fn written_all(values: Vec<f64>) -> Answer {
+    Answer::Many(values.into_iter().map(|value| format!("{value:?}")).collect())
 }

@@ -4,7 +4,9 @@
 use mlsys_lab::value::toml_lines;
 
 use crate::diagnostic::one_line;
-use crate::model::{Asked, Block, Lesson, LessonId, Predict, PredictKind, Question, QuestionKind};
+use crate::model::{
+    Asked, Block, Lesson, LessonId, Predict, PredictKind, Question, QuestionKind, Varying,
+};
 use crate::parse::FORMAT;
 
 impl Lesson {
@@ -66,7 +68,7 @@ impl Writer {
             Block::Question(question) => self.directive(block, &question_texts(question)),
             Block::Check(check) => {
                 let mut body = String::new();
-                line(&mut body, "why", check.why.as_deref());
+                line(&mut body, "why", check.written().why.as_deref());
                 self.directive(block, &body);
             }
         }
@@ -97,7 +99,7 @@ fn longest_fence(text: &str) -> usize {
 }
 
 fn predict_texts(predict: &Predict) -> String {
-    let mut body = String::new();
+    let (predict, mut body) = (predict.written(), String::new());
     line(&mut body, "prompt", Some(&predict.prompt));
     if let PredictKind::Choice { choices } = &predict.kind {
         list(&mut body, "choices", choices);

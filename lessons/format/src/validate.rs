@@ -15,7 +15,7 @@ use mlsys_lab::value::Value;
 
 use crate::diagnostic::{Code, Diagnostic, Located, Place, Source, shortened};
 use crate::model::{
-    Block, LabDirective, Lesson, Question, QuestionKind, Setting, Varied, drawn_value,
+    Block, LabDirective, Lesson, Question, QuestionKind, Setting, Varied, Varying, drawn_value,
 };
 
 pub(crate) use start::start_values;
@@ -31,20 +31,20 @@ pub fn validate(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {
             Block::Lab(lab) => check.lab(lab),
             Block::Predict(predict) => {
                 let turned = check.turned(predict);
-                let theory = predict.theory.iter().map(|theory| &theory.formula);
-                let outcomes = predict.outcomes.iter().map(|outcome| &outcome.when);
-                let all = predict.target.formula().into_iter().chain(theory).chain(outcomes);
-                all.for_each(|one| check.names(one, turned));
+                check.drawn = drawn(predict);
+                predict.written().formulas().iter().for_each(|one| check.names(one, turned));
+                check.drawn = &[];
                 predict.lab.iter().for_each(|lab| check.revealed_by(lab));
             }
             Block::Question(question) => {
-                let variants = question.variants.as_ref();
-                check.drawn = variants.map_or(&[], |variants| &variants.names);
+                check.drawn = drawn(question);
                 check.question(question);
                 check.drawn = &[];
             }
             Block::Check(assertion) => {
-                check.names(&assertion.assert, None);
+                check.drawn = drawn(assertion);
+                check.names(&assertion.written().assert, None);
+                check.drawn = &[];
                 check.class(assertion);
             }
         }
@@ -52,12 +52,17 @@ pub fn validate(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {
     check.found
 }
 
+/// The numbers that a directive draws, or names.
+fn drawn<T: Varying>(directive: &T) -> &[Varied] {
+    directive.variants().map_or(&[], |variants| &variants.names)
+}
+
 /// One pass over a lesson.
 struct Validation<'a> {
     lesson: &'a Lesson,
     source: &'a Source,
     registry: &'a Registry,
-    /// The numbers that the question at hand draws.
+    /// The numbers that the directive at hand draws or names.
     drawn: &'a [Varied],
     found: Vec<Diagnostic>,
 }
@@ -108,17 +113,16 @@ impl<'a> Validation<'a> {
         }
     }
 
-    /// What a panel is held back by must be a question of the lesson.
+    /// What a panel is held back by must be a task of the lesson.
     fn until(&mut self, until: &Located<String>) {
         let id = until.value.as_str();
-        if self.lesson.questions().any(|question| question.id == id)
-            || self.lesson.unread.iter().any(|unread| unread == id)
-        {
+        let tasks = || self.lesson.tasks().filter_map(Block::id);
+        if tasks().any(|task| task == id) || self.lesson.unread.iter().any(|unread| unread == id) {
             return;
         }
-        let message = format!("no question of this lesson is called `{}`", shortened(id));
-        let known = self.lesson.questions().map(|question| question.id.as_str());
-        let help = suggestion(id, known, "its questions are");
+        let message =
+            format!("no question, prediction or try of this lesson is called `{}`", shortened(id));
+        let help = suggestion(id, tasks(), "its questions, predictions and tries are");
         self.error_maybe(Code::UnknownName, until.place, message, help);
     }
 

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Place, Source};
 use crate::model::{
-    Asked, Block, CourseId, DrawnNumber, KernelTest, Lesson, LessonId, Question, Tolerance, Varied,
+    Asked, Block, Bounds, CourseId, DrawnNumber, KernelTest, Lesson, LessonId, Question, Tolerance,
+    Varied, Varying,
 };
 
 /// The version of key files that this program reads and writes.
@@ -151,7 +152,11 @@ pub(crate) fn asked(question: &Question, lesson: &Lesson) -> String {
         keys.push(list("hints", question.hints.iter().map(String::as_str)));
     }
     match question.kind.asked() {
-        Asked::Numeric { unit: Some(unit) } => keys.push(format!("unit = {}", toml_string(&unit))),
+        Asked::Numeric { unit, bounds: Bounds { min, max, .. } } => {
+            keys.extend(unit.map(|unit| format!("unit = {}", toml_string(&unit))));
+            keys.extend(min.map(|min| format!("min = {min:?}")));
+            keys.extend(max.map(|max| format!("max = {max:?}")));
+        }
         Asked::Kernel { starter, samples, tolerance } => {
             keys.extend(starter.map(|starter| format!("starter = {}", toml_string(&starter))));
             if !samples.is_empty() {
@@ -159,7 +164,7 @@ pub(crate) fn asked(question: &Question, lesson: &Lesson) -> String {
             }
             keys.extend(samples.iter().map(sample));
         }
-        Asked::Numeric { unit: None } | Asked::List | Asked::Expression | Asked::Text => {}
+        Asked::List | Asked::Expression | Asked::Text => {}
         Asked::Choice { choices } | Asked::Multiple { choices } | Asked::Order { choices } => {
             keys.push(list("choices", sorted(&choices)));
         }

@@ -122,8 +122,11 @@ impl ClosedForm {
         std::iter::once(("the defaults".to_owned(), Settings::new()))
             .chain(settings)
             .filter_map(|(name, settings)| {
-                let failed = self.collect(&settings).ok()?.err();
-                failed.map(|error| format!("with {name}: {error}"))
+                let failed = match self.collect(&settings).ok()? {
+                    Ok(data) => self.schema.out_of_range(&data)?.to_string(),
+                    Err(error) => error.to_string(),
+                };
+                Some(format!("with {name}: {failed}"))
             })
             .collect()
     }

@@ -3,8 +3,8 @@
 use mlsys_expr::ExprError;
 
 use crate::device::DeviceId;
-use crate::schema::Type;
-use crate::value::{Value, number};
+use crate::schema::{Range, Type};
+use crate::value::Value;
 
 /// Most errors of one expression that are shown: more have one cause.
 pub const MOST_EXPRESSION_ERRORS: usize = 12;
@@ -119,7 +119,7 @@ pub enum Problem {
         found: String,
     },
     /// A number outside its range.
-    #[error("{value} is outside {}", range(*.min, *.max))]
+    #[error("{value} is outside {}", Range::between(*.min, *.max))]
     OutOfRange {
         /// The number given.
         value: Value,
@@ -166,14 +166,5 @@ fn entry_hint(entry: &Option<String>) -> String {
     match entry {
         Some(entry) => format!(" (table entry {entry} does not exist)"),
         None => String::new(),
-    }
-}
-
-fn range(min: Option<f64>, max: Option<f64>) -> String {
-    match (min, max) {
-        (Some(min), Some(max)) => format!("{} to {}", number(min), number(max)),
-        (Some(min), None) => format!("{} and above", number(min)),
-        (None, Some(max)) => format!("{} and below", number(max)),
-        (None, None) => "its range".to_owned(),
     }
 }

@@ -2,6 +2,7 @@
 
 mod attempts;
 mod label;
+mod range;
 mod read;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ pub use crate::label::Label;
 use crate::named_enum;
 use crate::nearest::nearest;
 pub use crate::schema::attempts::{Attempts, Form, Term, Told};
+pub use crate::schema::range::{OutOfRange, Range};
 use crate::value::Value;
 
 /// Everything about a lab but its computation; the source of validation, knobs, help and documentation.
@@ -186,6 +188,10 @@ pub struct Metric {
     pub ty: Type,
     /// Its unit, in SI base units.
     pub unit: Option<String>,
+    /// Smallest value, inclusive, where its unit does not imply it; `-inf` for none.
+    pub min: Option<f64>,
+    /// Largest value, inclusive.
+    pub max: Option<f64>,
     /// How far it repeats.
     #[serde(default)]
     pub class: Class,

@@ -15,6 +15,7 @@ pub(crate) fn try_run(lab: &dyn Lab, set: &[&str]) -> Result<RunData, LabError> 
     let control = Control::free(Limits::default(), Default::default());
     let (params, mut data) = (params(lab, set), RunData::default());
     lab.run(&mut Run { params, device: DeviceId::CPU, sink: &mut data, control })?;
+    assert_eq!(lab.schema().out_of_range(&data), None, "{set:?}");
     Ok(data)
 }
 

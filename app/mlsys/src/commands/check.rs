@@ -276,7 +276,7 @@ fn report_results(
     let mut exit = Exit::Passed;
     for item in &result.items {
         let what = format!("{} {}{with}", item.kind.word(), item.id);
-        let place = format!(" --> {}:{}", lesson.source.file, item.line);
+        let place = format!(" --> {}:{}:{}", lesson.source.file, item.line, item.column);
         match &item.verdict {
             Verdict::Passed => {}
             Verdict::Failed(reason) => {

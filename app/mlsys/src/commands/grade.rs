@@ -10,10 +10,11 @@ use std::thread;
 use std::time::SystemTime;
 
 use mlsys_lesson::{Course, LearnerId, Lesson};
-use mlsys_run::console::Console;
+use mlsys_run::console::{Console, shown_path};
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::submission::{GradedFile, GradedSubmission, LessonJob, SubmissionJob, version_of};
 use mlsys_run::{files, library};
+use mlsys_view::text::one_line;
 use serde::Serialize;
 
 use super::run::{completed, grading_course};
@@ -204,11 +205,11 @@ fn gradebook(
     let (mut refused, mut replaced) = (Vec::new(), Vec::new());
     let mut learners: BTreeMap<LearnerId, Graded> = BTreeMap::new();
     for (file, graded) in files {
-        let file = file.display().to_string();
+        let file = shown_path(&file);
         let submission = match graded {
             GradedFile::Graded(submission) => submission,
             GradedFile::Refused(reason) => {
-                refused.push(Refused { file, reason });
+                refused.push(Refused { file, reason: one_line(&reason) });
                 continue;
             }
         };

@@ -10,9 +10,9 @@ use mlsys_lab::frame::Table;
 use mlsys_lab::output;
 use mlsys_lab::params::{Given, Params, Settings};
 use mlsys_lab::report::RunData;
-use mlsys_lab::schema::{Metric, Panel, Param, Preset, Schema};
+use mlsys_lab::schema::{Metric, Panel, Param, Preset, Range, Schema};
 use mlsys_lab::tables::Tables;
-use mlsys_lab::value::{Value, number};
+use mlsys_lab::value::Value;
 use mlsys_run::console::Console;
 use mlsys_run::model::ModelFile;
 use mlsys_run::outcome::Outcome;
@@ -224,6 +224,8 @@ fn metric_json(schema: &Schema, metric: &Metric) -> Json {
         "name": metric.name,
         "type": metric.ty.to_string(),
         "unit": metric.unit,
+        "min": metric.range().min,
+        "max": metric.range().max,
         "class": metric.class.to_string(),
         "label": schema.label(metric).to_string(),
         "series": metric.series,
@@ -288,13 +290,12 @@ fn param_row(param: &Param) -> Vec<String> {
 /// What a parameter takes: its names, or its range.
 fn range(param: &Param) -> String {
     let values = values(param);
-    match (param.min, param.max) {
-        _ if !values.is_empty() => values.join("|"),
-        (Some(min), Some(max)) => format!("{} to {}", number(min), number(max)),
-        (Some(min), None) => format!("at least {}", number(min)),
-        (None, Some(max)) => format!("at most {}", number(max)),
-        (None, None) => String::new(),
-    }
+    if values.is_empty() { bounds(Range::between(param.min, param.max)) } else { values.join("|") }
+}
+
+/// A range in words; empty where there is none.
+fn bounds(range: Range) -> String {
+    if range == Range::ALL { String::new() } else { range.to_string() }
 }
 
 fn values(param: &Param) -> Vec<String> {
@@ -321,6 +322,7 @@ fn metric_row(schema: &Schema, metric: &Metric) -> Vec<String> {
         metric.name.clone(),
         kind,
         metric.unit.as_deref().unwrap_or("").to_owned(),
+        bounds(metric.range()),
         metric.class.to_string(),
         schema.label(metric).to_string(),
         about,

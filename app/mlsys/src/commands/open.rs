@@ -183,20 +183,18 @@ pub fn start(
         let prompt = if on_a_terminal() { Prompt::Shown } else { Prompt::Silent };
         mlsys_tui::run_plain(options, prompt, context.console)
     } else {
-        mlsys_tui::run(options).map(|Leaving { left, unsaid }| {
-            for why in unsaid {
-                context.console.warn(format_args!("{why}"));
-            }
-            left
-        })
+        mlsys_tui::run(options)
     };
-    let left = left.map_err(|error| match error {
+    let Leaving { left, unsaid, exit } = left.map_err(|error| match error {
         Broken::Opening(reason) => Failure::Usage(format!("--set: {reason}")),
         Broken::Terminal(error) if error.kind() == io::ErrorKind::BrokenPipe => Failure::Closed,
         Broken::Terminal(_) | Broken::Drafts(_) => Failure::Run(error.to_string()),
     })?;
+    for why in unsaid {
+        context.console.warn(why);
+    }
     Ok(match left {
-        Left::ByChoice => Exit::Passed,
+        Left::ByChoice => exit,
         Left::OnRequest => Exit::Interrupted,
     })
 }

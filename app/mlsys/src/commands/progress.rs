@@ -144,7 +144,7 @@ fn import(file: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
         }
     }
     if let Some(lost) = log.close() {
-        return Err(failed(lost));
+        return Err(failed(lost.to_string()));
     }
     let retained = match retained {
         0 => String::new(),

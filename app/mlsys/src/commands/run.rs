@@ -33,7 +33,7 @@ pub fn run(options: &RunLessons, context: &mut Context<'_>) -> Result<Exit, Fail
         Err(failure) => {
             // A report of an earlier run would be taken for that of this one.
             let ending = Ending::Refused(failure.to_string());
-            let results = Results { lessons: Vec::new(), started: Some(started), ending };
+            let results = Results { started: Some(started), ending, ..Results::default() };
             let files = options.report.iter().filter(|target| target.file.is_some());
             reports::write(&files.cloned().collect::<Vec<_>>(), &results, context.console)?;
             return Err(failure);
@@ -70,7 +70,7 @@ pub fn run(options: &RunLessons, context: &mut Context<'_>) -> Result<Exit, Fail
     let exit = results.exit();
     let reports_to_stdout = options.report.iter().any(|target| target.file.is_none());
     print_summary(&results, exit, reports_to_stdout, context)?;
-    Ok(exit)
+    Ok(results.lost.as_ref().map_or(exit, |loss| exit.and(loss.exit())))
 }
 
 /// The lessons with the filter's text in their id or title, and of them those of the shard.

@@ -17,6 +17,7 @@ fn item(id: &str, kind: Kind, verdict: Verdict) -> Item {
     Item {
         id: id.to_owned(),
         about: NASTY.to_owned(),
+        column: 1,
         line: 40,
         why: Some("Training <failed>.".to_owned()),
         kind,
@@ -62,7 +63,7 @@ fn results() -> Results {
         items,
     };
     let started = Some(SystemTime::UNIX_EPOCH + Duration::from_secs(951_825_600));
-    Results { lessons: vec![lesson], started, ending: Ending::Complete }
+    Results { lessons: vec![lesson], started, ..Results::default() }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use mlsys_lab::schema::{Class, Label};
 use mlsys_lab::value::Value;
 use mlsys_lesson::{
     Answer, Answers, Check, CheckOutcome, DeviceFacts, Diagnostic, Formula, Grader, Lesson,
-    LessonEnv, Predict, Question, Target, Verdict as Graded,
+    LessonEnv, Place, Predict, Question, Target, Verdict as Graded,
 };
 use mlsys_run::results::{Item, Kind, Verdict};
 
@@ -71,6 +71,7 @@ pub fn check_item(
         id: check.id.clone(),
         about: check.assert.source.clone(),
         line: setting.lesson.source.line(check.place.start),
+        column: 1,
         why: check.why.clone(),
         kind: Kind::Check { class: check.class },
         verdict,
@@ -132,16 +133,17 @@ pub enum Graders {
     },
 }
 
+/// `problems` are those of the lesson's own answers.
 pub fn question_items(
     lesson: &Lesson,
     graders: &Graders,
     env: &dyn Env,
+    problems: &[Diagnostic],
     registry: &Registry,
 ) -> Vec<Item> {
     match graders {
         Graders::Stated => {
-            let problems = mlsys_lesson::self_test(lesson, env, registry);
-            lesson.questions().map(|question| stated(lesson, question, &problems)).collect()
+            lesson.questions().map(|question| stated(lesson, question, problems)).collect()
         }
         Graders::Learner { answers, course, limits } => {
             let grader = ProcessGrader { registry, course: course.clone(), limits: *limits };
@@ -162,19 +164,28 @@ const GRADED_LATER: &str =
     "answer recorded, graded later: its right answer is kept elsewhere; `--key FILE` grades it";
 
 fn stated(lesson: &Lesson, question: &Question, problems: &[Diagnostic]) -> Item {
-    let lines = lesson.source.line(question.place.start)..=lesson.source.line(question.place.end);
-    let own = problems.iter().filter(|problem| problem.is_error() && lines.contains(&problem.line));
-    let own: Vec<&Diagnostic> = own.collect();
-    let reasons: Vec<&str> = own.iter().map(|problem| problem.message.as_str()).collect();
     let verdict = if question.kind.is_withheld() {
         Verdict::Skipped(WITHHELD.to_owned())
-    } else if reasons.is_empty() {
-        Verdict::Passed
     } else {
-        Verdict::Failed(reasons.join("; "))
+        Verdict::Passed
     };
     let item = question_item(lesson, question, None, verdict, Duration::ZERO);
-    Item { line: own.first().map_or(item.line, |problem| problem.line), ..item }
+    refuted(item, lesson, question.place, problems)
+}
+
+/// The item failed, at the first of the problems that stand in its directive; the item as it is where there is none.
+fn refuted(item: Item, lesson: &Lesson, place: Place, problems: &[Diagnostic]) -> Item {
+    let lines = lesson.source.line(place.start)..=lesson.source.line(place.end);
+    let is_own = |problem: &&Diagnostic| problem.is_error() && lines.contains(&problem.line);
+    let own: Vec<&Diagnostic> = problems.iter().filter(is_own).collect();
+    let Some(first) = own.first() else { return item };
+    let reasons: Vec<&str> = own.iter().map(|problem| problem.message.as_str()).collect();
+    let verdict = Verdict::Failed(reasons.join("; "));
+    let earned_nothing = match item.kind {
+        Kind::Question { points, answer, .. } => Kind::Question { points, earned: 0.0, answer },
+        kind @ (Kind::Lab { .. } | Kind::Predict { .. } | Kind::Check { .. }) => kind,
+    };
+    Item { verdict, kind: earned_nothing, line: first.line, column: first.column, ..item }
 }
 
 fn learners(
@@ -216,6 +227,7 @@ fn question_item(
         id: question.id.clone(),
         about: question.prompt.clone(),
         line: lesson.source.line(question.place.start),
+        column: 1,
         why: None,
         kind: Kind::Question {
             points: question.points,
@@ -228,7 +240,12 @@ fn question_item(
 }
 
 /// What a prediction is held against.
-pub fn predict_item(lesson: &Lesson, predict: &Predict, env: &LessonEnv<'_>) -> Item {
+pub fn predict_item(
+    lesson: &Lesson,
+    predict: &Predict,
+    env: &LessonEnv<'_>,
+    problems: &[Diagnostic],
+) -> Item {
     let target = match &predict.target {
         Target::Metric(formula) | Target::Answer(formula) => value(formula, env),
         Target::Choice(text) => Ok(Value::Text(text.clone())),
@@ -245,10 +262,11 @@ pub fn predict_item(lesson: &Lesson, predict: &Predict, env: &LessonEnv<'_>) -> 
             None => Verdict::Failed(error.to_string()),
         },
     };
-    Item {
+    let item = Item {
         id: predict.id.clone(),
         about: predict.prompt.clone(),
         line: lesson.source.line(predict.place.start),
+        column: 1,
         why: None,
         kind: Kind::Predict {
             directive: predict.directive(),
@@ -257,7 +275,8 @@ pub fn predict_item(lesson: &Lesson, predict: &Predict, env: &LessonEnv<'_>) -> 
         },
         verdict,
         elapsed: Duration::ZERO,
-    }
+    };
+    refuted(item, lesson, predict.place, problems)
 }
 
 fn value(formula: &Formula, env: &dyn Env) -> Result<Value, EvalError> {

@@ -15,7 +15,7 @@ use mlsys_lab::tables::Tables;
 use mlsys_lesson::{DeviceFacts, LabDirective, Lesson, LessonEnv, Setting, Target};
 use mlsys_run::devices::recorded_peak;
 use mlsys_run::outcome::CompletedRun;
-use mlsys_run::process::{Exit, Failure};
+use mlsys_run::process::{Exit, Failure, Loss};
 use mlsys_run::results::Verdict;
 use mlsys_run::session::{RunRequest, execute, time_limit};
 use mlsys_run::settings;
@@ -233,6 +233,8 @@ pub enum Ran {
 pub struct Runs {
     records: Option<PathBuf>,
     done: Mutex<Vec<Done>>,
+    /// The first record that is not whole.
+    lost: Mutex<Option<Loss>>,
 }
 
 /// A run that an equal one need not repeat.
@@ -260,7 +262,11 @@ impl Ran {
 impl Runs {
     /// Records go into this folder, if there is one.
     pub fn new(records: Option<PathBuf>) -> Self {
-        Self { records, done: Mutex::default() }
+        Self { records, done: Mutex::default(), lost: Mutex::default() }
+    }
+
+    pub fn lost(&self) -> Option<Loss> {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn done(&self) -> MutexGuard<'_, Vec<Done>> {
@@ -316,7 +322,11 @@ impl Runs {
             sources: plan.sources.clone(),
         };
         let run = || execute(order, worker.interrupt, worker.console);
-        Ran::Finished(Arc::new(worker.machine.with(plan.sharing, run)), name_of(plan))
+        let finished = worker.machine.with(plan.sharing, run);
+        if let Some(loss) = &finished.lost {
+            self.lost.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(loss.clone());
+        }
+        Ran::Finished(Arc::new(finished), name_of(plan))
     }
 }
 

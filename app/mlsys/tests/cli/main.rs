@@ -5,6 +5,7 @@
 mod cohort;
 mod courses;
 mod labs;
+mod names;
 mod plain;
 mod runs;
 mod script;

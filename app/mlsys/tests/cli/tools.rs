@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use mlsys_harness::sandbox::{Ended, contains};
 
@@ -14,6 +14,35 @@ fn a_full_disk_ends_the_program_with_a_message() {
     let full = File::options().write(true).open("/dev/full").unwrap();
     let ended = sandbox().command("lab show train").stdout(Stdio::from(full)).output();
     Ended::new(ended.unwrap()).refused(4, &["output cannot be written"]);
+}
+
+/// What a shell runs where no file may grow, as on a full disk; pipes may.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_full_disk_loses_is_in_the_exit_code() {
+    use mlsys_harness::sandbox::type_in;
+    let lost = "cannot be written";
+    for (line, typed, told) in [
+        ("lab train --device cpu --set steps=2", "", "runs are not recorded"),
+        ("run systems/training-loop --device cpu", "", "runs are not recorded"),
+        ("open systems/training-loop --plain --device cpu", "next\n", "The lines have ended.\n"),
+    ] {
+        let folder = sandbox();
+        let program = env!("CARGO_BIN_EXE_mlsys");
+        let run = |limit: &str| {
+            let script = format!("trap '' XFSZ; {limit}; exec '{program}' {line}");
+            let mut shell = Command::new("/bin/sh");
+            shell.env("MLSYS_DATA_DIR", folder.path("data")).args(["-c", &script]);
+            type_in(&mut shell, typed)
+        };
+        let full = run("ulimit -f 0");
+        assert_eq!(full.code, Some(4), "{line}: {full:?}");
+        let said = full.out.clone() + &full.err;
+        assert!(said.contains(told) && said.contains(lost), "{line}: {full:?}");
+        let well = run("true");
+        assert_eq!(well.code, Some(0), "{line}: {well:?}");
+        assert!(!(well.out + &well.err).contains(lost), "{line}");
+    }
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn built_in_course_is_complete_and_valid() {
     let course = parsed.into_course().unwrap();
     assert_eq!(course.id, mlsys_lesson::CourseId::built_in());
     assert_eq!(course.lessons().len(), count);
-    let outline = Outline::of_sound(library.files(), None).unwrap();
+    let outline = Outline::of_sound(library.files(), None, mlsys_registry::built_in()).unwrap();
     assert_eq!((&*outline.modules, outline.lessons.len()), (course.modules(), count));
     for (listed, lesson) in outline.lessons.iter().zip(course.lessons()) {
         assert_eq!((&listed.front, listed.lesson().as_ref()), (&lesson.front, lesson));

@@ -265,7 +265,7 @@ fn checked(about: Json) -> Result<Json, DescriptionError> {
     }
 }
 
-fn status(folder: &Path) -> Result<RunStatus, RecordError> {
+pub(super) fn status(folder: &Path) -> Result<RunStatus, RecordError> {
     let ended = || Ok(json(&folder.join(OUTCOME))?.map(RunStatus::Ended));
     if let Some(ended) = ended()? {
         return Ok(ended);

@@ -214,6 +214,36 @@ fn a_missing_or_empty_folder_holds_no_runs() {
 }
 
 #[test]
+fn what_runs_left_that_never_began_is_found_after_an_hour() {
+    let scratch = Scratch::new("unbegun");
+    let later = |seconds| SystemTime::now() + Duration::from_secs(seconds);
+    assert!(unbegun(&scratch.0, later(7200)).unwrap().is_empty());
+    let folder = |name: &str| {
+        let folder = scratch.0.join(name);
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    };
+    let [empty, begun, draft, other, reported, going] =
+        [1, 2, 3, 4, 5, 6].map(|n| format!("2026-11-29T03-22-08.71{n}Z-train-{n}"));
+    folder(&empty);
+    fs::write(folder(&begun).join(RUNNING), "").unwrap();
+    fs::write(folder(&begun).join(REPORTS), "").unwrap();
+    fs::write(folder(&draft).join(".mlsys-a8Gh"), "{").unwrap();
+    fs::write(folder(&other).join("notes.txt"), "a learner's own").unwrap();
+    fs::write(folder(&reported).join(REPORTS), "{}\n").unwrap();
+    let lock = lock(&folder(&going)).unwrap();
+    folder("mine");
+    drop(record(&scratch.0));
+    assert!(unbegun(&scratch.0, later(3000)).unwrap().is_empty());
+    assert_eq!(
+        unbegun(&scratch.0, later(4000)).unwrap(),
+        [empty.clone(), begun.clone(), draft.clone()]
+    );
+    drop(lock);
+    assert_eq!(unbegun(&scratch.0, later(4000)).unwrap(), [empty, begun, draft, going]);
+}
+
+#[test]
 fn a_run_goes_on_until_it_ends_or_is_cut_off() {
     let scratch = Scratch::new("status");
     let ended = record(&scratch.0);

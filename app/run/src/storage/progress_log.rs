@@ -11,6 +11,7 @@ use mlsys_lesson::{CourseId, Event, Progress, Record};
 
 use super::read_progress;
 use crate::files;
+use crate::process::Loss;
 
 /// The log of answers and progress: one event a line, only ever appended.
 ///
@@ -63,8 +64,8 @@ impl ProgressLog {
         Ok(())
     }
 
-    /// Writes what is held and waits for the disk; a sentence if something is lost.
-    pub fn close(mut self) -> Option<String> {
+    /// Writes what is held and waits for the disk.
+    pub fn close(mut self) -> Option<Loss> {
         let written =
             self.write().and_then(|()| self.file.take().map_or(Ok(()), SyncedFile::close));
         written.err().map(|error| {
@@ -73,7 +74,9 @@ impl ProgressLog {
                 1 => "1 answer or other event is".to_owned(),
                 count => format!("{count} answers and other events are"),
             };
-            format!("progress: {lost} lost, because {path} cannot be written: {error}")
+            let sentence =
+                format!("progress: {lost} lost, because {path} cannot be written: {error}");
+            Loss::new(sentence, &error)
         })
     }
 }
@@ -157,7 +160,7 @@ mod tests {
         let path = folder.path().join("data/progress.jsonl");
         let (mut log, _, _) = ProgressLog::open(&path, &CourseId::built_in());
         assert!(log.append(&answer("a/first")).is_err());
-        assert!(log.close().unwrap().contains("1 answer or other event is lost"));
+        assert!(log.close().unwrap().to_string().contains("1 answer or other event is lost"));
     }
 
     #[test]

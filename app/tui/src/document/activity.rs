@@ -58,7 +58,7 @@ impl Card<'_> {
         self.head(word, about, if locked { "" } else { "enter: your guess" });
         self.prose(&predict.prompt);
         let how = match &predict.kind {
-            PredictKind::Numeric { unit } => {
+            PredictKind::Numeric { unit, .. } => {
                 let unit = unit.as_ref().map_or_else(String::new, |unit| format!(" in {unit}"));
                 format!("a number or a formula{unit}; enter keeps it")
             }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
 use mlsys_run::child;
+use mlsys_run::process::Loss;
 use mlsys_run::storage::{Draft, Drafts};
 
 use super::Outbox;
@@ -93,13 +94,15 @@ impl DraftStore {
         Ok(())
     }
 
-    /// Tries once more to write the texts that could not be written; a sentence for each loss.
-    pub(super) fn close_files(&mut self) -> Vec<String> {
+    /// Tries once more to write the texts that could not be written.
+    pub(super) fn close_files(&mut self) -> Vec<Loss> {
         let held = std::mem::take(&mut self.unkept);
         let lost = held.into_iter().filter_map(|(draft, text)| {
             let error = self.keep(&draft, &text).err()?;
             let path = self.path(&draft);
-            Some(format!("what you wrote is lost: {} cannot be written: {error}", path.display()))
+            let sentence =
+                format!("what you wrote is lost: {} cannot be written: {error}", path.display());
+            Some(Loss::new(sentence, &error))
         });
         lost.collect()
     }

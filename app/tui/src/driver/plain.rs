@@ -12,7 +12,7 @@ use std::thread;
 use mlsys_run::storage::Paths;
 
 use super::inputs::{self, Input};
-use super::{Broken, Driver, Left, Options, Outbox, begin, unsaid};
+use super::{Broken, Driver, Leaving, Left, Options, Outbox, begin};
 use crate::command::Command;
 use crate::message::{Effect, Message};
 use crate::state::{Page, Tempo};
@@ -30,7 +30,7 @@ pub fn run_plain(
     mut options: Options,
     prompt: Prompt,
     out: &mut dyn Write,
-) -> Result<Left, Broken> {
+) -> Result<Leaving, Broken> {
     let (mut app, log, drafts, effects) = begin(&mut options, SIZE)?;
     app.session.tempo = Tempo::Full;
     let channel = mpsc::channel();
@@ -39,15 +39,19 @@ pub fn run_plain(
     inputs::probe_devices(options.prober, &channel.0, runs.clone());
     let exports = options.paths.as_ref().map(Paths::exports);
     let driver = Driver { log, exports, ..Driver::new(app, NoScreen, runs, drafts, channel) };
-    let mut talk = Talk { driver, out, prompt, at: None, go_on };
+    let mut talk = Talk { driver, out, prompt, at: None, go_on, parting: None };
     let ended = talk.begin(effects).and_then(|()| talk.serve());
     // However it ends, the record of a run that goes on is closed.
-    talk.driver.runner.leave();
-    let mut lost = unsaid(&talk.driver.inbox);
-    lost.extend(talk.driver.close_files());
+    let lost = talk.driver.close();
     let left = ended?;
+    let parting = talk.parting.map(|why| match lost.is_empty() {
+        true => format!("{why}; everything is kept."),
+        false => format!("{why}."),
+    });
+    talk.say(parting)?;
     talk.say(lost)?;
-    Ok(left)
+    talk.out.flush()?;
+    Ok(Leaving { left, unsaid: Vec::new(), exit: talk.driver.exit })
 }
 
 struct NoScreen;
@@ -78,6 +82,8 @@ struct Talk<'a> {
     at: Option<usize>,
     /// Lets lines be read again after the terminal was an editor's.
     go_on: Sender<()>,
+    /// Why it ends, where nobody said `quit`.
+    parting: Option<&'static str>,
 }
 
 impl Talk<'_> {
@@ -100,15 +106,11 @@ impl Talk<'_> {
             self.out.flush()?;
             let line = self.line()?;
             if let Some(left) = self.driver.done {
-                if left == Left::OnRequest {
-                    self.say(["Asked to end; everything is kept.".to_owned()])?;
-                }
-                self.out.flush()?;
+                self.parting = (left == Left::OnRequest).then_some("Asked to end");
                 return Ok(left);
             }
             let Some(line) = line else {
-                self.say(["The lines have ended; everything is kept.".to_owned()])?;
-                self.out.flush()?;
+                self.parting = Some("The lines have ended");
                 return Ok(Left::ByChoice);
             };
             match words::read(&harmless(&line)) {

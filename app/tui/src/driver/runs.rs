@@ -10,7 +10,7 @@ use mlsys_lab::control::{Command, Limits, StopReason};
 use mlsys_lab::device::DeviceId;
 use mlsys_lab::report::Report;
 use mlsys_run::outcome::{Outcome, RecordedOutcome};
-use mlsys_run::process::BackgroundTasks;
+use mlsys_run::process::{BackgroundTasks, Loss};
 use mlsys_run::record::{self, About, Pictures, Record, RecordedRun, Recording};
 use mlsys_run::replay::Replayed;
 use mlsys_run::session::{Panels, Session};
@@ -77,7 +77,8 @@ impl Runner {
         let session = Session::start(lab, start.params, start.device, start.limits, self.wake());
         self.run(start.run, session, recording).or_else(|| {
             let error = recorded.err()?;
-            Some(Message::NotSaved(format!("this run is not recorded: {error}")))
+            let sentence = format!("this run is not recorded: {error}");
+            Some(Message::Lost(Loss::new(sentence, &error)))
         })
     }
 
@@ -219,7 +220,7 @@ impl Runner {
         let outbox = self.outbox.clone();
         let not_closed = move |error: io::Error| {
             let why = format!("this run's record is not closed: {error}");
-            post(&outbox, Message::NotSaved(why));
+            post(&outbox, Message::Lost(Loss::new(why, &error)));
         };
         let failed = not_closed.clone();
         let begun = self.background.start("close", move || {
@@ -239,7 +240,8 @@ impl Runner {
         let (reports, ended) = running.session.drain();
         let mut messages = Vec::new();
         if let Err(error) = running.recording.append(&reports) {
-            messages.push(Message::NotSaved(format!("this run is no longer recorded: {error}")));
+            let why = format!("this run is no longer recorded: {error}");
+            messages.push(Message::Lost(Loss::new(why, &error)));
         }
         let (run, since) = (running.run, running.started.elapsed());
         if let Some((outcome, after)) = ended

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Instant, SystemTime};
 
+use mlsys_run::process::{Exit, Loss};
 use mlsys_run::storage::{self, Draft, Drafts, Export, NoDataFolder, ProgressLog};
 use mlsys_run::time;
 
@@ -32,6 +33,8 @@ pub(super) struct Driver<S> {
     /// The keys, which an editor of the learner's own may borrow.
     pub(super) keyboard: Option<Keyboard>,
     pub(super) done: Option<Left>,
+    /// What a loss so far makes of the end of the program.
+    pub(super) exit: Exit,
     /// Typed lines not yet consumed, where there is no screen; none at the end of input.
     pub(super) lines: VecDeque<Option<String>>,
 }
@@ -56,6 +59,7 @@ impl<S: Screen> Driver<S> {
             draft_store: DraftStore::new(drafts),
             keyboard: None,
             done: None,
+            exit: Exit::Passed,
             lines: VecDeque::new(),
         }
     }
@@ -152,6 +156,9 @@ impl<S: Screen> Driver<S> {
     }
 
     pub(super) fn feed(&mut self, message: Message) -> io::Result<()> {
+        if let Message::Lost(loss) = &message {
+            self.exit = self.exit.and(loss.exit());
+        }
         let effects = self.app.update(message);
         self.carry_out(effects)
     }
@@ -168,11 +175,26 @@ impl<S: Screen> Driver<S> {
         }
     }
 
-    /// Tries once more to write what could not be written; a sentence for each loss.
-    pub(super) fn close_files(&mut self) -> Vec<String> {
+    /// Ends the run and tries once more to write what could not be written; a sentence for each loss that the screen has
+    /// not shown.
+    pub(super) fn close(&mut self) -> Vec<String> {
+        self.runner.leave();
         let mut lost = self.draft_store.close_files();
         lost.extend(self.log.take().and_then(ProgressLog::close));
-        lost
+        let mut unsaid = Vec::new();
+        while let Ok(input) = self.inbox.try_recv() {
+            let Input::Message(message) = input else { continue };
+            if let Message::Lost(loss) = message {
+                lost.push(loss);
+            } else if let Message::NotSaved(why) = message {
+                unsaid.push(why);
+            } else if let Message::WeightsSaved(Err(error)) = message {
+                unsaid.push(error.to_string());
+            }
+        }
+        lost.iter().for_each(|loss| self.exit = self.exit.and(loss.exit()));
+        unsaid.extend(lost.iter().map(Loss::to_string));
+        unsaid
     }
 
     /// Gives the terminal to the learner's own editor, and takes what it has saved.

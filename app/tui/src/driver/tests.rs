@@ -9,6 +9,7 @@ use mlsys_lab::device::{DeviceChoice, DeviceId, DeviceInfo, DeviceState};
 use mlsys_lab::params::{Params, Settings};
 use mlsys_lab::tables::Tables;
 use mlsys_lesson::Progress;
+use mlsys_run::process::{Exit, Loss};
 use mlsys_run::record;
 use mlsys_run::storage::Drafts;
 use mlsys_view::glyphs::{GlyphSet, Glyphs};
@@ -17,7 +18,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 use super::inputs::Input;
-use super::{App, Driver, Message, Screen, unsaid};
+use super::{App, Driver, Message, Screen};
 use crate::key::Key;
 use crate::own_page;
 use crate::state::Tempo;
@@ -146,7 +147,7 @@ fn leaving_waits_until_the_record_is_whole() {
     let folder = Sandbox::new("");
     let mut it = training(&folder);
     to_its_end(&mut it);
-    it.driver.runner.leave();
+    assert_eq!((it.driver.close(), it.driver.exit), (Vec::new(), Exit::Passed));
     let past = record::open(&recorded(&folder)).unwrap();
     assert_eq!(past.summary.status.word(), "finished");
     let lab = it.driver.app.page.as_ref().and_then(|page| page.lab()).unwrap();
@@ -155,7 +156,6 @@ fn leaving_waits_until_the_record_is_whole() {
     let left = lab.run.data.artifact.as_ref().unwrap();
     let kept = fs::read(recorded(&folder).join("network.safetensors")).unwrap();
     assert_eq!(kept, left.bytes);
-    assert!(unsaid(&it.driver.inbox).is_empty());
 }
 
 #[test]
@@ -174,8 +174,26 @@ fn a_network_that_cannot_be_written_is_said() {
     let mut it = training(&folder);
     fs::remove_dir_all(recorded(&folder)).unwrap();
     to_its_end(&mut it);
-    it.driver.runner.leave();
+    let unsaid = it.driver.close();
     let shown = it.driver.app.screen.notice.take();
-    let said: Vec<String> = shown.into_iter().chain(unsaid(&it.driver.inbox)).collect();
+    let said: Vec<String> = shown.into_iter().chain(unsaid).collect();
     assert!(said[0].contains("network.safetensors: "), "{said:?}");
+    assert_eq!(it.driver.exit, Exit::Passed, "the folder is gone, and the disk is not full");
+}
+
+#[test]
+fn what_a_full_disk_loses_is_in_the_exit_code_however_it_is_told() {
+    let lost = || {
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        Message::Lost(Loss::new("this run is not recorded", &full))
+    };
+    let mut shown = Loop::new(None);
+    shown.feed(lost());
+    assert_eq!(shown.driver.app.screen.notice.as_deref(), Some("this run is not recorded"));
+    assert_eq!((shown.driver.close(), shown.driver.exit), (Vec::new(), Exit::RunFailed));
+    // It comes when there is no screen any more.
+    let mut late = Loop::new(None);
+    late.sender.send(Input::Message(lost())).unwrap();
+    let said = vec!["this run is not recorded".to_owned()];
+    assert_eq!((late.driver.close(), late.driver.exit), (said, Exit::RunFailed));
 }

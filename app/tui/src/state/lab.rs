@@ -293,14 +293,6 @@ impl LabState {
         self.run.rate.update(self.run.elapsed, self.run.data.step);
     }
 
-    /// What is said of each panel that waits for an answer.
-    pub fn held_back(&self) -> impl Iterator<Item = String> {
-        self.pictures.held().filter_map(|(panel, question)| {
-            let name = &self.schema.panels.get(panel)?.name;
-            Some(format!("{name} is shown when question {question} is answered rightly"))
-        })
-    }
-
     /// The names of those given panels that draw frames sent on request; others draw metrics.
     pub fn pictures_of_the_lab(&self, panels: &[usize]) -> impl Iterator<Item = &'static str> {
         let schema = self.schema;

@@ -193,6 +193,50 @@ fn a_try_is_compared_once_its_knob_is_turned() {
 }
 
 #[test]
+fn panels_wait_for_predictions_and_tries() {
+    const LESSON: &str = "+++\nformat = 1\nid = \"gpu/waits\"\ntitle = \"Waits\"\nminutes = 5\n+++\n# Waits\n\n\
+        ```{predict} first\ntype = \"numeric\"\nprompt = \"?\"\nmetric = \"occ.occupancy\"\n```\n\n\
+        ```{lab} occ\nkind = \"occupancy\"\n[knob.threads_per_block]\nvalues = [256, 512, 1024]\n\
+        [[panel]]\nname = \"slots\"\n[[panel]]\nname = \"limits\"\nuntil = \"first\"\n\
+        [[panel]]\nname = \"steps\"\nuntil = \"more\"\n```\n\n\
+        ```{try} more\nlab = \"occ\"\nset = { threads_per_block = 512 }\ntype = \"numeric\"\n\
+        prompt = \"?\"\nmetric = \"more.occupancy\"\n```\n";
+    let (mut bench, _) = Bench::opening((120, 40), LESSON);
+    let guess = "limits is shown when prediction first is made and its run";
+    let attempt = "steps is shown when try more is done";
+    // A guess that is made may still change: it stands when its run has begun.
+    bench.follow(&[
+        ("", &format!("{guess} | {attempt}")),
+        ("n\n0.5\n", guess),
+        (" ", &format!("{attempt} | no: {guess}")),
+    ]);
+    assert_eq!(bench.lab().pictures.panels.len(), 2);
+    bench.report(vec![Report::Scalar { name: "occupancy".into(), value: 1.0.into() }], 1);
+    bench.end(Outcome::Finished);
+    while !bench.screen().contains("→ TRY") {
+        bench.keys("n");
+    }
+    bench.follow(&[("\n0.5\n", attempt), ("\t>", attempt)]);
+    bench.report(vec![Report::Scalar { name: "occupancy".into(), value: 0.5.into() }], 1);
+    bench.end(Outcome::Finished);
+    bench.hides(attempt);
+    assert_eq!(bench.lab().pictures.panels.len(), 3);
+}
+
+#[test]
+fn a_guess_that_cannot_be_keeps_its_text_and_says_the_range() {
+    const LESSON: &str = "+++\nformat = 1\nid = \"gpu/range\"\ntitle = \"Range\"\nminutes = 5\n+++\n\n\
+        ```{predict} first\ntype = \"numeric\"\nprompt = \"?\"\nmetric = \"occ.occupancy\"\n```\n\n\
+        ```{lab} occ\nkind = \"occupancy\"\n```\n";
+    let (mut bench, _) = Bench::opening((120, 40), LESSON);
+    let range = "93 is outside of what this can be: 0 to";
+    bench.follow(&[
+        ("n\n93\n", &format!("{range} | no: your guess")),
+        (" %\n", &format!("your guess: 93 % | no: {range} | does: PredictionMade")),
+    ]);
+}
+
+#[test]
 fn a_guess_that_waits_for_its_run_is_there_again() {
     let mut bench = Bench::in_lesson((120, 40));
     let effects = bench.keys("\n0.9\n");

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
+use mlsys_lab::Registry;
+
 use super::{COURSE_FILE, Course, CourseFiles, Module};
 use crate::model::{CourseId, FrontMatter, GradingRules, Lesson, ListedModule, Sheet};
 use crate::parse::{front_matter, manifest_draft, parse_bytes};
@@ -55,8 +57,12 @@ impl Outline {
     /// The outline of a course that is compiled in, whose lessons a test reads; none if `course.toml` or front matter
     /// has an error. Nothing in it is due.
     ///
-    /// With a sheet its lessons have that learner's numbers.
-    pub fn of_sound(files: &CourseFiles, sheet: Option<&Sheet>) -> Option<Self> {
+    /// With a sheet its lessons have that learner's numbers. `registry` knows their labs.
+    pub fn of_sound(
+        files: &CourseFiles,
+        sheet: Option<&Sheet>,
+        registry: &'static Registry,
+    ) -> Option<Self> {
         let file = files.get(COURSE_FILE)?;
         let (manifest, _) = manifest_draft(&file.name, &file.bytes);
         let manifest = manifest?;
@@ -71,7 +77,8 @@ impl Outline {
                 #[expect(clippy::expect_used, reason = "compiled in and read by a test")]
                 let read = move || {
                     let read = parse_bytes(&file.name, &file.bytes).lesson;
-                    let lesson = read.expect("a lesson of a sound course reads");
+                    let mut lesson = read.expect("a lesson of a sound course reads");
+                    lesson.derive_ranges(registry);
                     Arc::new(sheet.map_or_else(|| lesson.clone(), |sheet| lesson.drawn(&sheet)))
                 };
                 let lesson = LazyLock::new(Box::new(read) as Read);

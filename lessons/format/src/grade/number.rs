@@ -1,7 +1,9 @@
 //! Answers that are numbers, or expressions that come to one.
 
+use std::iter;
+
 use mlsys_expr::{Env, EvalError, Value, evaluate};
-use mlsys_lab::schema::Label;
+use mlsys_lab::schema::{Label, Range};
 use mlsys_lab::value::{number, significant};
 
 use crate::check::{error_text, shown};
@@ -9,7 +11,7 @@ use crate::env::LessonEnv;
 use crate::grade::answer::{Answer, Judgement, same};
 use crate::grade::mistake;
 use crate::grade::quantity::{self, ReadNumberError, Written};
-use crate::model::{Formula, Outcome, Predict, PredictKind, Target, Tolerance, Wrong};
+use crate::model::{Bounds, Formula, Outcome, Predict, PredictKind, Target, Tolerance, Wrong};
 
 /// The number that a learner wrote, as questions without a unit read it.
 pub fn read_number(text: &str) -> Result<f64, ReadNumberError> {
@@ -48,6 +50,8 @@ pub(super) struct Task<'q, W> {
     pub(super) answer: &'q [Formula],
     pub(super) tolerance: Tolerance,
     pub(super) unit: Option<&'q str>,
+    /// What each number can be.
+    pub(super) bounds: &'q [Bounds],
     pub(super) wrong: &'q [Wrong<W>],
     /// The numbers of a recognised mistake.
     pub(super) formulas: fn(&W) -> &[Formula],
@@ -55,8 +59,10 @@ pub(super) struct Task<'q, W> {
 
 /// Judges as many numbers as the answer has.
 pub(super) fn judge<W>(texts: &[&str], task: &Task<'_, W>, env: &dyn Env) -> Judgement {
+    let ranges = || task.bounds.iter().map(|bounds| bounds.range()).chain(iter::repeat(Range::ALL));
+    let read = texts.iter().zip(ranges());
     let given: Result<Vec<Written>, _> =
-        texts.iter().map(|text| quantity::read(text, task.unit)).collect();
+        read.map(|(text, range)| quantity::read_share(text, task.unit, range)).collect();
     let given = match given {
         Ok(given) => given,
         Err(error) => return Judgement::Malformed(error.to_string()),
@@ -66,10 +72,16 @@ pub(super) fn judge<W>(texts: &[&str], task: &Task<'_, W>, env: &dyn Env) -> Jud
         let message = format!("{wanted} numbers are asked for, and these are {given}");
         return Judgement::Malformed(message);
     }
+    let outside = given.iter().zip(ranges()).find(|(given, range)| !range.contains(given.value));
+    let outside = outside
+        .map(|(given, range)| ReadNumberError::Outside { given: given.value, range }.to_string());
     let values = match values(task.answer, env) {
         Ok(values) => values,
         // It depends on a run that has not been made.
-        Err(reason) => return Judgement::Malformed(format!("this cannot be graded yet: {reason}")),
+        Err(reason) => {
+            let reason = || format!("this cannot be graded yet: {reason}");
+            return Judgement::Malformed(outside.unwrap_or_else(reason));
+        }
     };
     let is_near = |given: Written, value: f64| task.tolerance.accepts(given.value, value);
     let is_right = |given: Written, value: f64| is_near(given, value) || given.displays(value);
@@ -100,6 +112,9 @@ pub(super) fn judge<W>(texts: &[&str], task: &Task<'_, W>, env: &dyn Env) -> Jud
     let is_stated = mistake(&is_near).or_else(|| mistake(&Written::is));
     if let Some(stated) = is_stated.or_else(|| mistake(&Written::displays)) {
         return Judgement::Wrong(Some(stated.say.clone()));
+    }
+    if let Some(outside) = outside {
+        return Judgement::Malformed(outside);
     }
     let mut all = given.iter().zip(&values).zip(task.answer).enumerate();
     let wrong = all.find(|(_, ((given, value), _))| !is_right(**given, **value));
@@ -192,7 +207,7 @@ impl Predict {
         let label = self.target.formula().map(|formula| env.label(formula));
         let source = label.map_or("the answer is".to_owned(), |label| label.to_string());
         let unit = match &self.kind {
-            PredictKind::Numeric { unit } => unit.as_deref(),
+            PredictKind::Numeric { unit, .. } => unit.as_deref(),
             PredictKind::Choice { .. } => None,
         };
         // Theory is a bonus: without a value it is left out.
@@ -269,10 +284,12 @@ impl Predict {
             return malformed("a prediction is one number or one choice".to_owned());
         };
         match &self.kind {
-            PredictKind::Numeric { unit } => match quantity::read(text, unit.as_deref()) {
-                Ok(written) => Ok(Value::Number(written.value)),
-                Err(error) => malformed(error.to_string()),
-            },
+            PredictKind::Numeric { unit, bounds } => {
+                match quantity::read_within(text, unit.as_deref(), bounds.range()) {
+                    Ok(written) => Ok(Value::Number(written.value)),
+                    Err(error) => malformed(error.to_string()),
+                }
+            }
             PredictKind::Choice { choices } => {
                 match choices.iter().find(|choice| same(choice, text)) {
                     Some(choice) => Ok(Value::Text(choice.clone())),

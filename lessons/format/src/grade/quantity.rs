@@ -1,11 +1,13 @@
 //! Numbers with units and prefixes, as learners write them, and as a screen rounds them.
 
 use mlsys_expr::{Dialect, Value, evaluate};
+use mlsys_lab::schema::Range;
+use mlsys_lab::value::number;
 
 use crate::env::LessonEnv;
 
 /// A text that is no number, or none in the unit that is asked for.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ReadNumberError {
     #[error(
         "write a number such as 1218, 1.5e14, 1.9G or 1_000, or an expression such as 2*512^3: {0}"
@@ -15,6 +17,14 @@ pub enum ReadNumberError {
     OtherUnit { typed: String, wanted: String },
     #[error("the answer has no unit: write it without `{0}`")]
     NoUnit(String),
+    #[error("{} is outside of what this can be: {range}{}", number(*.given), meant(*.given, *.range))]
+    Outside { given: f64, range: Range },
+}
+
+/// What a number that is no share is likely to have been meant as.
+fn meant(given: f64, range: Range) -> String {
+    let is_percentage = range == Range::SHARE && range.contains(given / 100.0);
+    if is_percentage { format!("; did you mean {} %?", number(given)) } else { String::new() }
 }
 
 /// A number that was written, in the unit that was asked for.
@@ -77,15 +87,45 @@ pub(crate) fn read(text: &str, asked: Option<&str>) -> Result<Written, ReadNumbe
         return Ok(Written { value, rounding: rounding(&text, 1.0, false) });
     }
     let end = text.rfind(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')'));
-    let (number, tail) = text.split_at(end.map_or(0, |end| end + 1));
-    let Ok(value) = constant(number) else {
+    let (digits, tail) = text.split_at(end.map_or(0, |end| end + 1));
+    let Ok(value) = constant(digits) else {
         return whole.map(|value| Written { value, rounding: None });
     };
     let factor = factor(tail.trim(), asked)?;
     Ok(Written {
         value: value * factor,
-        rounding: rounding(number, factor, prefix(tail).is_some()),
+        rounding: rounding(digits, factor, prefix(tail).is_some()),
     })
+}
+
+/// The same of a quantity with a range: a percentage is a share, whatever the unit of the share is called.
+pub(crate) fn read_share(
+    text: &str,
+    asked: Option<&str>,
+    range: Range,
+) -> Result<Written, ReadNumberError> {
+    match read(text, asked) {
+        Err(ReadNumberError::OtherUnit { typed, .. })
+            if range.max <= 1.0 && unit(&typed).is_some_and(|unit| unit.dimension.is_empty()) =>
+        {
+            read(text, None)
+        }
+        read => read,
+    }
+}
+
+/// A number that a quantity with this range can be; one outside is refused.
+pub(crate) fn read_within(
+    text: &str,
+    asked: Option<&str>,
+    range: Range,
+) -> Result<Written, ReadNumberError> {
+    let written = read_share(text, asked, range)?;
+    if range.contains(written.value) {
+        Ok(written)
+    } else {
+        Err(ReadNumberError::Outside { given: written.value, range })
+    }
 }
 
 /// The value of an expression of constants.

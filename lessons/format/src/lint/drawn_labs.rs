@@ -11,14 +11,16 @@ use mlsys_lab::Registry;
 use mlsys_lab::params::Params;
 use mlsys_lab::tables::Tables;
 
-use crate::check::CheckOutcome;
 use crate::diagnostic::{Code, Diagnostic, Place};
 use crate::grade::{Answer, Verdict};
 use crate::lint::labs::Labs;
 use crate::lint::spoiler::{DrawnTexts, spoilers};
-use crate::lint::variants::given;
-use crate::model::{Block, Formula, LabDirective, Lesson, MOST_LAB_DRAWS, Question, Sheet};
-use crate::selftest::self_test_of;
+use crate::lint::variants::{failed, follows_a_lab, given};
+use crate::model::{
+    Block, Check as Asserted, Formula, LabDirective, Lesson, MOST_LAB_DRAWS, Question, Sheet,
+    Variants,
+};
+use crate::selftest::{self_test_of, self_test_of_guess};
 use crate::validate::validate_labs;
 
 /// Learners that numbers are drawn for.
@@ -127,12 +129,23 @@ impl Check<'_> {
         let labs = self.printed.again(first, self.registry);
         let env = labs.env(first);
         let mut found = Vec::new();
-        for check in first.checks().filter(|one| names_a_drawing_lab(&one.assert, self.lesson)) {
-            if let CheckOutcome::Failed(reason) = check.evaluate(&env) {
-                let message = format!("the check `{}` fails: {reason}", check.id);
-                let help = "assert what holds for each number, or leave the number out of `vary`";
-                found.push(self.error(Code::AnswerRejected, check.assert.place, message, help));
-            }
+        let follows = |check: &&Asserted| {
+            let of_a_lab = |variants: &Variants<Asserted>| follows_a_lab(variants, self.lesson);
+            names_a_drawing_lab(&check.assert, self.lesson)
+                || check.variants.as_deref().is_some_and(of_a_lab)
+        };
+        for check in first.checks().filter(follows) {
+            found.extend(failed(check, first, &env));
+        }
+        for predict in first.predictions() {
+            let problems = self_test_of_guess(predict, first, &env, self.registry);
+            // What is wrong with the printed numbers too is told without them.
+            let printed = self.printed.env(self.lesson);
+            let before = self.lesson.predictions().find(|one| one.id == predict.id);
+            let before =
+                before.map(|one| self_test_of_guess(one, self.lesson, &printed, self.registry));
+            let is_new = |one: &Diagnostic| !before.iter().flatten().any(|known| known == one);
+            found.extend(problems.into_iter().filter(is_new).take(1));
         }
         for (at, question) in self.following.iter().enumerate() {
             // Kernels and expressions are executed: once for each draw of the labs.

@@ -10,7 +10,7 @@
 //!   if the answer's unit stands behind it;
 //! - of a list each number counts in this way, and all of them next to each other, unless they merely count up;
 //! - a number that the question itself gives is an input;
-//! - a panel that is held back until the question, or one below it, is answered shows nothing before.
+//! - a panel that is held back until the question, or a task below it, is done shows nothing before.
 
 mod panels;
 mod secret;
@@ -46,8 +46,10 @@ pub fn spoilers(lesson: &Lesson, registry: &Registry, drawn: &DrawnTexts<'_>) ->
     for (at, block) in lesson.blocks.iter().enumerate() {
         let Block::Question(question) = block else { continue };
         let Some(unit) = asked_in(&question.kind) else { continue };
-        let later = lesson.blocks[at..].iter().filter_map(Block::as_question);
-        let later: Vec<&str> = later.map(|question| question.id.as_str()).collect();
+        let later = lesson
+            .tasks()
+            .filter(|task| task.place().is_some_and(|place| place.start >= question.place.start));
+        let later: Vec<&str> = later.filter_map(Block::id).collect();
         // The first lab is on the screen from the beginning, wherever its directive stands.
         let first = lesson.blocks.iter().position(|block| block.as_lab().is_some());
         let first = first.filter(|first| *first > at).map(|first| &page[first]);

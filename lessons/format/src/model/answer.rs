@@ -1,6 +1,7 @@
 //! What answers are held against: expressions, tolerances, recognised mistakes.
 
 use mlsys_expr::Expr;
+use mlsys_lab::schema::Range;
 
 use crate::diagnostic::Place;
 
@@ -28,6 +29,30 @@ pub struct Wrong<T> {
     pub say: String,
     /// Where the answer stands.
     pub place: Place,
+}
+
+/// What a number that is asked for can be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// As the lesson states it.
+    pub min: Option<f64>,
+    /// As the lesson states it.
+    pub max: Option<f64>,
+    /// What follows from the metrics that the answer names, or else from its unit.
+    pub(crate) implied: Range,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { min: None, max: None, implied: Range::ALL }
+    }
+}
+
+impl Bounds {
+    pub fn range(self) -> Range {
+        let Range { min, max } = self.implied;
+        Range { min: self.min.unwrap_or(min), max: self.max.unwrap_or(max) }
+    }
 }
 
 /// How near to the answer a number counts as the same.

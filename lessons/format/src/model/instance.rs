@@ -1,14 +1,19 @@
-//! A question with numbers in place of the names that it draws.
+//! Questions, predictions, tries and checks with numbers in place of the names that they draw.
+
+use std::collections::BTreeMap;
 
 use mlsys_expr::{Dialect, Env, LookupError, Value as Known, evaluate};
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::value::{Value, number};
 
+use crate::model::Check;
 use crate::model::answer::{Formula, Wrong};
 use crate::model::drawn::{Varied, drawn_value, is_count, literal};
 use crate::model::kernel::{KernelTask, KernelTest};
 use crate::model::lab::Setting;
+use crate::model::predict::{Predict, PredictKind, Target};
 use crate::model::question::{Asked, Question, QuestionKind};
+use crate::model::variants::{Variants, Varying};
 
 /// The drawn numbers by their names.
 pub(crate) struct Drawn<'a> {
@@ -77,7 +82,7 @@ impl Drawn<'_> {
     }
 
     /// The same text where it cannot be filled: a lesson with one is refused when it is read.
-    fn text(&self, text: &mut String) {
+    pub(super) fn text(&self, text: &mut String) {
         if let Ok(filled) = self.fill(text) {
             *text = filled;
         }
@@ -158,30 +163,115 @@ impl Drawn<'_> {
     }
 }
 
-impl Question {
-    /// The question with these numbers.
-    pub(super) fn instance(&self, names: &[Varied], values: &[f64]) -> Self {
-        let drawn = Drawn { names, values };
-        let mut question = self.clone();
-        question.texts_mut().into_iter().for_each(|text| drawn.text(text));
-        let wording = question.wording.into_iter().map(|(mut original, mut own)| {
-            drawn.text(&mut original);
-            drawn.text(&mut own);
-            (original, own)
-        });
-        question.wording = wording.collect();
-        drawn.kind(&mut question.kind);
-        question
+impl Varying for Question {
+    fn id(&self) -> &str {
+        &self.id
     }
 
-    /// Its texts in which expressions may stand between braces; kernels are full of braces that are C's.
-    pub(crate) fn texts_mut(&mut self) -> Vec<&mut String> {
+    fn variants(&self) -> Option<&Variants<Self>> {
+        self.variants.as_deref()
+    }
+
+    fn keeping(self, variants: Variants<Self>) -> Self {
+        Self { variants: Some(Box::new(variants)), ..self }
+    }
+
+    /// Kernels are left out: they are full of braces that are C's.
+    fn texts_mut(&mut self) -> Vec<&mut String> {
         let Self { prompt, hints, explain, kind, .. } = self;
         let mut texts: Vec<&mut String> = vec![prompt];
         texts.extend(hints);
         texts.extend(explain);
         texts.extend(kind.texts_mut());
         texts
+    }
+
+    fn wording_mut(&mut self) -> Option<&mut BTreeMap<String, String>> {
+        Some(&mut self.wording)
+    }
+
+    fn formulas(&self) -> Vec<&Formula> {
+        Self::formulas(self)
+    }
+
+    fn put(&mut self, drawn: &Drawn<'_>) {
+        drawn.kind(&mut self.kind);
+    }
+}
+
+impl Varying for Predict {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn variants(&self) -> Option<&Variants<Self>> {
+        self.variants.as_deref()
+    }
+
+    fn keeping(self, variants: Variants<Self>) -> Self {
+        Self { variants: Some(Box::new(variants)), ..self }
+    }
+
+    fn texts_mut(&mut self) -> Vec<&mut String> {
+        let Self { prompt, kind, target, outcomes, explain, .. } = self;
+        let mut texts: Vec<&mut String> = vec![prompt];
+        if let PredictKind::Choice { choices } = kind {
+            texts.extend(choices);
+        }
+        if let Target::Choice(answer) = target {
+            texts.push(answer);
+        }
+        texts.extend(outcomes.iter_mut().map(|outcome| &mut outcome.say));
+        texts.extend(explain);
+        texts
+    }
+
+    fn wording_mut(&mut self) -> Option<&mut BTreeMap<String, String>> {
+        Some(&mut self.wording)
+    }
+
+    fn formulas(&self) -> Vec<&Formula> {
+        let theory = self.theory.iter().map(|theory| &theory.formula);
+        let outcomes = self.outcomes.iter().map(|outcome| &outcome.when);
+        self.target.formula().into_iter().chain(theory).chain(outcomes).collect()
+    }
+
+    fn put(&mut self, drawn: &Drawn<'_>) {
+        if let Target::Metric(formula) | Target::Answer(formula) = &mut self.target {
+            drawn.formula(formula);
+        }
+        self.theory.iter_mut().for_each(|theory| drawn.formula(&mut theory.formula));
+        self.outcomes.iter_mut().for_each(|outcome| drawn.formula(&mut outcome.when));
+    }
+}
+
+impl Varying for Check {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn variants(&self) -> Option<&Variants<Self>> {
+        self.variants.as_deref()
+    }
+
+    fn keeping(self, variants: Variants<Self>) -> Self {
+        Self { variants: Some(Box::new(variants)), ..self }
+    }
+
+    fn texts_mut(&mut self) -> Vec<&mut String> {
+        self.why.iter_mut().collect()
+    }
+
+    fn wording_mut(&mut self) -> Option<&mut BTreeMap<String, String>> {
+        None
+    }
+
+    fn formulas(&self) -> Vec<&Formula> {
+        vec![&self.assert]
+    }
+
+    fn put(&mut self, drawn: &Drawn<'_>) {
+        drawn.formula(&mut self.assert);
     }
 }
 

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use mlsys_lab::named_enum;
 
 use crate::diagnostic::{Located, Place};
-use crate::model::answer::{Formula, Tolerance, Wrong};
-use crate::model::drawn::Varied;
+use crate::model::answer::{Bounds, Formula, Tolerance, Wrong};
 use crate::model::kernel::{KernelTask, KernelTest};
 use crate::model::lab::Setting;
+use crate::model::variants::Variants;
 
 /// A question that is graded.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,20 +28,9 @@ pub struct Question {
     /// In a translation, what is shown for a text of the original that is chosen, ordered or matched.
     pub wording: BTreeMap<String, String>,
     /// What it draws by learner, if anything; everything else here has the drawn numbers.
-    pub variants: Option<Box<Variants>>,
+    pub variants: Option<Box<Variants<Self>>>,
     /// Where it stands, fences included.
     pub place: Place,
-}
-
-/// What a question draws, and the question before that.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Variants {
-    /// The names in file order, each with two values or more; the first of each is printed where there is no learner.
-    pub names: Vec<Varied>,
-    /// The values drawn, in the order of the names.
-    pub drawn: Vec<f64>,
-    /// The question as it is written, with names in place of numbers.
-    pub written: Question,
 }
 
 /// How a question is answered, what is right, and which wrong answers are recognised.
@@ -54,6 +43,7 @@ pub enum QuestionKind {
         tolerance: Tolerance,
         /// Its unit, as shown.
         unit: Option<String>,
+        bounds: Bounds,
         wrong: Vec<Wrong<Formula>>,
         /// Why the answer may be shown before it is asked for.
         shown: Option<String>,
@@ -76,6 +66,8 @@ pub enum QuestionKind {
         answer: Vec<Formula>,
         /// How near counts as right, for each.
         tolerance: Tolerance,
+        /// What each of them can be.
+        bounds: Vec<Bounds>,
         wrong: Vec<Wrong<Vec<Formula>>>,
         /// Why the answer may be shown before it is asked for.
         shown: Option<String>,
@@ -114,6 +106,7 @@ pub enum Asked {
     Numeric {
         /// Its unit, as shown.
         unit: Option<String>,
+        bounds: Bounds,
     },
     /// One of several texts.
     Choice {
@@ -175,11 +168,6 @@ pub struct Match {
 }
 
 impl Question {
-    /// The question as it is written, with names in place of the numbers it draws.
-    pub fn written(&self) -> &Self {
-        self.variants.as_ref().map_or(self, |variants| &variants.written)
-    }
-
     /// What is shown for a text that is chosen, ordered or matched; answers keep the original's.
     pub fn label<'t>(&'t self, text: &'t str) -> &'t str {
         self.wording.get(text).map_or(text, String::as_str)
@@ -327,7 +315,9 @@ impl QuestionKind {
     pub fn asked(&self) -> Asked {
         let choices = || self.choices().into_iter().cloned().collect();
         match self {
-            Self::Numeric { unit, .. } => Asked::Numeric { unit: unit.clone() },
+            Self::Numeric { unit, bounds, .. } => {
+                Asked::Numeric { unit: unit.clone(), bounds: *bounds }
+            }
             Self::Choice { .. } => Asked::Choice { choices: choices() },
             Self::Multiple { .. } => Asked::Multiple { choices: choices() },
             Self::Match { pairs, .. } => Asked::Match {

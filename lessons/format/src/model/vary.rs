@@ -9,10 +9,10 @@ use mlsys_lab::random::SplitMix64;
 use mlsys_lab::value::Value;
 use serde::{Deserialize, Serialize};
 
-use crate::model::drawn::{DrawnNumber, Varied, drawn_value, literal};
+use crate::model::drawn::{DrawnNumber, Varied, drawn_value};
 use crate::model::id::{LearnerId, LessonId};
 use crate::model::lab::LabDirective;
-use crate::model::question::{Question, Variants};
+use crate::model::variants::Varying;
 use crate::model::{Block, Lesson};
 
 /// The learner that a lesson's numbers are drawn for.
@@ -25,9 +25,6 @@ pub struct Sheet {
 
 /// Most combinations of numbers for labs that answers name metrics of: each is a run.
 pub(crate) const MOST_LAB_DRAWS: usize = 100;
-
-/// Draws that are looked at where there are more.
-const MOST_DRAWS: usize = 1000;
 
 impl Sheet {
     /// One of the values: the hash of salt, learner, lesson, directive and name starts the stream that picks it,
@@ -47,20 +44,33 @@ impl Sheet {
 
 impl Varied {
     /// What it takes where the question alone is drawn: of another directive's number the printed one.
-    fn own_values(&self) -> &[f64] {
+    pub(super) fn own_values(&self) -> &[f64] {
         if self.shared.is_some() { &self.values[..1] } else { &self.values }
     }
 
     /// The directive and the name that it is drawn for.
-    fn origin(&self, directive: &str) -> DrawnNumber {
+    pub(crate) fn origin(&self, directive: &str) -> DrawnNumber {
         let own = || DrawnNumber { directive: directive.to_owned(), name: self.name.value.clone() };
         self.shared.clone().unwrap_or_else(own)
     }
 }
 
+impl Block {
+    /// Puts the numbers that `pick` gives, by name and directive, in the place of those that it draws.
+    pub(super) fn draw(&mut self, pick: impl Fn(&Varied, &str) -> f64) {
+        match self {
+            Self::Lab(lab) => lab.draw(pick),
+            Self::Question(question) => question.draw(pick),
+            Self::Predict(predict) => predict.draw(pick),
+            Self::Check(check) => check.draw(pick),
+            Self::Prose(_) | Self::Notes(_) => {}
+        }
+    }
+}
+
 impl LabDirective {
     /// Puts a number in the place of each that it draws.
-    pub(super) fn draw(&mut self, pick: impl Fn(&Varied, &str) -> f64) {
+    fn draw(&mut self, pick: impl Fn(&Varied, &str) -> f64) {
         for varied in &self.vary {
             let settings = self.set.iter_mut().filter(|setting| setting.name == varied.name.value);
             settings.for_each(|setting| setting.value = drawn_value(pick(varied, &self.id)));
@@ -145,7 +155,7 @@ impl Lesson {
         (1..most).map(each).collect()
     }
 
-    /// The lesson with these numbers in the settings of labs, and in the questions that follow them.
+    /// The lesson with these numbers in the settings of labs, and in what follows them.
     fn with_numbers(&self, picked: &[(DrawnNumber, f64)]) -> Self {
         let mut lesson = self.clone();
         let number = |varied: &Varied, directive: &str| {
@@ -153,104 +163,7 @@ impl Lesson {
             let found = picked.iter().find(|(setting, _)| *setting == origin);
             found.map_or(varied.values[0], |(_, value)| *value)
         };
-        lesson.blocks.iter_mut().filter_map(Block::as_lab_mut).for_each(|lab| lab.draw(number));
-        for question in lesson.blocks.iter_mut().filter_map(Block::as_question_mut) {
-            let Some(variants) = &question.variants else { continue };
-            let drawn = variants.names.iter().map(|varied| number(varied, &question.id)).collect();
-            *question = variants.with(drawn);
-        }
+        lesson.blocks.iter_mut().for_each(|block| block.draw(number));
         lesson
-    }
-}
-
-impl Variants {
-    /// A question as it is written, with the printed numbers; the question itself where it draws none.
-    pub(crate) fn printed(names: Vec<Varied>, written: Question) -> Question {
-        if names.is_empty() {
-            return written;
-        }
-        let drawn = names.iter().map(|varied| varied.values[0]).collect();
-        Self { names, drawn, written }.into_question()
-    }
-
-    pub(crate) fn into_question(self) -> Question {
-        let question = self.written.instance(&self.names, &self.drawn);
-        Question { variants: Some(Box::new(self)), ..question }
-    }
-
-    pub(crate) fn with(&self, drawn: Vec<f64>) -> Question {
-        Self { drawn, ..self.clone() }.into_question()
-    }
-
-    /// Every draw there is, the printed one first; of more than a thousand those of the learners 1 to 1000. Numbers of
-    /// other directives stay the printed ones.
-    pub(crate) fn draws(&self, lesson: &LessonId) -> Vec<Vec<f64>> {
-        let own = self.names.iter().map(|varied| varied.own_values().len());
-        let count = own.fold(1, usize::saturating_mul);
-        if count <= MOST_DRAWS {
-            return (0..count).map(|index| self.combination(index)).collect();
-        }
-        let mut draws = vec![self.combination(0)];
-        for learner in 1..=MOST_DRAWS {
-            let Ok(learner) = learner.to_string().parse() else { continue };
-            let mut drawn = self.draw(&Sheet { salt: String::new(), learner }, lesson);
-            for (value, varied) in drawn.iter_mut().zip(&self.names) {
-                *value = if varied.shared.is_some() { varied.values[0] } else { *value };
-            }
-            if !draws.contains(&drawn) {
-                draws.push(drawn);
-            }
-        }
-        draws
-    }
-
-    /// The printed numbers, the smallest, the largest, and draws in which each value of each name occurs.
-    pub(crate) fn covering(&self) -> Vec<Vec<f64>> {
-        let end = |pick: fn(f64, f64) -> f64| {
-            let values = self.names.iter().map(|varied| varied.own_values().iter().copied());
-            values.map(|values| values.reduce(pick).unwrap_or_default()).collect()
-        };
-        let most = self.names.iter().map(|varied| varied.own_values().len()).max().unwrap_or(0);
-        let each = |at: usize| {
-            let own = self.names.iter().map(Varied::own_values);
-            own.map(|values| values[at % values.len()]).collect()
-        };
-        let mut draws: Vec<Vec<f64>> = Vec::new();
-        for drawn in [each(0), end(f64::min), end(f64::max)].into_iter().chain((1..most).map(each))
-        {
-            if !draws.contains(&drawn) {
-                draws.push(drawn);
-            }
-        }
-        draws
-    }
-
-    /// One of all combinations; the first name changes first.
-    fn combination(&self, mut index: usize) -> Vec<f64> {
-        let value = |varied: &Varied| {
-            let values = varied.own_values();
-            let value = values[index % values.len()];
-            index /= values.len();
-            value
-        };
-        self.names.iter().map(value).collect()
-    }
-
-    pub(super) fn draw(&self, sheet: &Sheet, lesson: &LessonId) -> Vec<f64> {
-        let id = &self.written.id;
-        self.names.iter().map(|varied| sheet.draw(lesson, id, varied)).collect()
-    }
-
-    /// Whether another directive draws one of its numbers.
-    pub(crate) fn shares(&self) -> bool {
-        self.names.iter().any(|varied| varied.shared.is_some())
-    }
-
-    /// A draw in words, such as `n = 5, k = 3`.
-    pub(crate) fn label(&self, drawn: &[f64]) -> String {
-        let named = self.names.iter().zip(drawn);
-        let words =
-            named.map(|(varied, value)| format!("{} = {}", varied.name.value, literal(*value)));
-        words.collect::<Vec<_>>().join(", ")
     }
 }

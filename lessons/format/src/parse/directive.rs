@@ -8,11 +8,11 @@ use mlsys_lab::schema::{Class, Label};
 use crate::diagnostic::{Code, Located, Place, Problems, Source, shortened};
 use crate::model::{
     Block, Check, DeviceName, Disclosure, Goal, Knob, LabDirective, Notes, Outcome, PanelRef,
-    Predict, PredictKind, Prose, Target, Theory, Varied,
+    Predict, PredictKind, Prose, Setting, Target, Theory, Varied,
 };
 use crate::parse::characters;
 use crate::parse::fields::Fields;
-use crate::parse::keys::{distinct, one_of, settings};
+use crate::parse::keys::{bounds, distinct, one_of, settings};
 use crate::parse::question;
 use crate::parse::split::Directive;
 use crate::parse::vary::{self, Above};
@@ -126,10 +126,10 @@ fn block(fence: &Directive, problems: &mut Problems<'_>, above: Above<'_>) -> Op
     let place = fence.place;
     let block = match name {
         "lab" => lab(id, place, &mut fields, above).map(Block::Lab),
-        "predict" => predict(id, place, &mut fields).map(Block::Predict),
-        "try" => attempt(id, place, &mut fields).map(Block::Predict),
+        "predict" => predict(id, place, None, &mut fields, above).map(Block::Predict),
+        "try" => attempt(id, place, &mut fields, above).map(Block::Predict),
         "question" => question::read(id, place, &mut fields, above).map(Block::Question),
-        _ => check(id, place, &mut fields).map(Block::Check),
+        _ => check(id, place, &mut fields, above).map(Block::Check),
     };
     fields.finish();
     block
@@ -152,22 +152,32 @@ pub(super) fn notes(fence: &Directive, problems: &mut Problems<'_>) -> Block {
     Block::Notes(Notes { markdown: text.trim().to_owned(), place: fence.place })
 }
 
-fn check(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Check> {
+fn check(id: String, place: Place, fields: &mut Fields<'_, '_>, above: Above<'_>) -> Option<Check> {
     fields.require(&[("assert", "assert = \"run.accuracy >= 0.9\"")]);
     let assert = fields.formula("assert");
     let class = fields.line("class");
     let class = class.and_then(|class| one_of(&class, Class::ALL, Class::name, fields));
     let why = fields.text("why");
-    Some(Check {
+    let names = vary::named_above(fields, above);
+    let written = Check {
         id,
         assert: assert?,
         class: class.unwrap_or(Class::Exact),
         why: why.map(|why| why.value),
+        variants: None,
         place,
-    })
+    };
+    Some(vary::following(names?, written, place, fields, above))
 }
 
-fn predict(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Predict> {
+/// A prediction, or with `turn` a try: the knobs that the learner turns.
+fn predict(
+    id: String,
+    place: Place,
+    turn: Option<Vec<Setting>>,
+    fields: &mut Fields<'_, '_>,
+    above: Above<'_>,
+) -> Option<Predict> {
     fields.require(&[("type", "type = \"numeric\""), ("prompt", "prompt = \"...\"")]);
     let ty = fields.line("type");
     let prompt = fields.text("prompt");
@@ -204,14 +214,15 @@ fn predict(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Pred
         }
         Some("numeric") => {
             let unit = fields.line("unit").map(|unit| unit.value);
+            let bounds = bounds(unit.as_deref(), fields);
             let answer = fields.formula("answer").map(Target::Answer);
-            (Some(PredictKind::Numeric { unit }), answer)
+            (Some(PredictKind::Numeric { unit, bounds }), answer)
         }
         Some(_) | None => {
             if let Some(ty) = &ty {
                 one_of(ty, ["numeric", "choice"], |name| name, fields);
             }
-            for key in ["choices", "unit", "answer"] {
+            for key in ["choices", "unit", "min", "max", "answer"] {
                 fields.ignore(key);
             }
             (None, None)
@@ -228,28 +239,35 @@ fn predict(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Pred
         Some(Outcome { when: when?, say: say?.value })
     });
     let explain = fields.text("explain");
-    Some(Predict {
+    let names = vary::named_above(fields, above);
+    let written = Predict {
         id,
         prompt: prompt?.value,
         kind: kind?,
         target: metric.or(answer)?,
         theory,
         lab,
-        turn: None,
+        turn,
         outcomes,
         explain: explain.map(|text| text.value),
         wording: BTreeMap::new(),
+        variants: None,
         place,
-    })
+    };
+    Some(vary::following(names?, written, place, fields, above))
 }
 
 /// A prediction about a run with knobs turned: which lab, and what is turned.
-fn attempt(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Predict> {
+fn attempt(
+    id: String,
+    place: Place,
+    fields: &mut Fields<'_, '_>,
+    above: Above<'_>,
+) -> Option<Predict> {
     fields.require(&[("lab", "lab = \"run\""), ("set", "set = { learning_rate = 1.0 }")]);
     let turn = settings(fields);
-    let attempt = predict(id, place, fields)?;
-    attempt.lab.as_ref()?;
-    Some(Predict { turn: Some(turn), ..attempt })
+    let attempt = predict(id, place, Some(turn), fields, above)?;
+    attempt.lab.is_some().then_some(attempt)
 }
 
 fn lab(

@@ -1,9 +1,11 @@
 //! Keys that several kinds of directives have.
 
 use mlsys_lab::nearest::nearest;
+use mlsys_lab::schema::Range;
+use mlsys_lab::value::number;
 
 use crate::diagnostic::{Code, Located, Place, shortened};
-use crate::model::{LessonId, Setting, Tolerance, Wrong};
+use crate::model::{Bounds, LessonId, Setting, Tolerance, Wrong};
 use crate::parse::fields::Fields;
 
 pub(super) fn wrong_texts(fields: &mut Fields<'_, '_>) -> Vec<Wrong<String>> {
@@ -28,6 +30,20 @@ pub(super) fn wrong<T>(
         let (value, place) = value?;
         Some(Wrong { value, say: say?.value, place })
     })
+}
+
+/// What a number can be, as the keys `min` and `max` state it; its unit implies the rest.
+pub(super) fn bounds(unit: Option<&str>, fields: &mut Fields<'_, '_>) -> Bounds {
+    let (min, max) = (fields.number("min"), fields.number("max"));
+    let value = |end: &Option<Located<f64>>| end.as_ref().map(|end| end.value);
+    let implied = unit.map_or(Range::ALL, Range::of_unit);
+    let bounds = Bounds { min: value(&min), max: value(&max), implied };
+    let Range { min: least, max: most } = bounds.range();
+    if let Some(end) = min.or(max).filter(|_| least > most) {
+        let message = format!("`min` is {}, which is above `max`, {}", number(least), number(most));
+        fields.error(Code::Contradiction, end.place, message, "swap the two");
+    }
+    bounds
 }
 
 pub(super) fn tolerance(fields: &mut Fields<'_, '_>) -> Tolerance {

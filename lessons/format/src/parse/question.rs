@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 
 use crate::diagnostic::{Code, Located, Place};
-use crate::model::{Asked, Formula, Match, Question, QuestionKind, QuestionType};
+use crate::model::{Asked, Bounds, Formula, Match, Question, QuestionKind, QuestionType};
 use crate::parse::fields::Fields;
 use crate::parse::kernel;
-use crate::parse::keys::{distinct, located, one_of, settings, tolerance, wrong, wrong_texts};
+use crate::parse::keys::{
+    bounds, distinct, located, one_of, settings, tolerance, wrong, wrong_texts,
+};
 use crate::parse::vary::{self, Above};
 
 /// Keys that only some types have.
-pub(crate) const TYPED: &str = "answer tolerance unit wrong shown pair extra lab param set accept starter reference test limit at_least at_most";
+pub(crate) const TYPED: &str = "answer tolerance unit min max wrong shown pair extra lab param set accept starter reference test limit at_least at_most";
 
 pub(super) fn read(
     id: String,
@@ -46,7 +48,7 @@ pub(super) fn read(
         variants: None,
         place,
     };
-    Some(vary::printed(names?, written, fields))
+    Some(vary::printed(names?, written, fields, above))
 }
 
 fn kind(ty: QuestionType, fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
@@ -76,7 +78,8 @@ fn numeric(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
     });
     let shown = shown(fields);
     let unit = unit.map(|unit| unit.value);
-    Some(QuestionKind::Numeric { answer: answer?, tolerance, unit, wrong, shown })
+    let bounds = bounds(unit.as_deref(), fields);
+    Some(QuestionKind::Numeric { answer: answer?, tolerance, unit, bounds, wrong, shown })
 }
 
 /// Why the answer may be shown before it is asked for.
@@ -165,7 +168,8 @@ fn list(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
         let message = "`answer` is an empty list";
         fields.error(Code::BadValue, place, message, "name one number at least");
     }
-    Some(QuestionKind::List { answer, tolerance, wrong, shown })
+    let bounds = vec![Bounds::default(); answer.len()];
+    Some(QuestionKind::List { answer, tolerance, bounds, wrong, shown })
 }
 
 fn expression(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
@@ -205,7 +209,9 @@ fn withheld(ty: QuestionType, fields: &mut Fields<'_, '_>) -> Option<Asked> {
     fields.rename(&format!("a question of type {ty} without its answer"));
     Some(match ty {
         QuestionType::Numeric => {
-            Asked::Numeric { unit: fields.line("unit").map(|unit| unit.value) }
+            let unit = fields.line("unit").map(|unit| unit.value);
+            let bounds = bounds(unit.as_deref(), fields);
+            Asked::Numeric { unit, bounds }
         }
         QuestionType::Choice => Asked::Choice { choices: choices(2, fields)? },
         QuestionType::Multiple => Asked::Multiple { choices: choices(2, fields)? },

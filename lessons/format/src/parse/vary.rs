@@ -1,13 +1,13 @@
-//! The numbers that a question, a lab or a kernel's test varies, and the texts that show those of a question.
+//! The numbers that a question, a lab or a kernel's test varies, and the texts of directives that show them.
 
-use mlsys_expr::{Dialect, Node};
+use mlsys_expr::{Dialect, Expr, Node};
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::value::Value;
 
 use crate::diagnostic::{Code, Located, Place, shortened};
 use crate::model::{
     Asked, AskedKernel, Drawn, DrawnNumber, Knob, Question, QuestionType, Setting, Variants,
-    Varied, drawn_value,
+    Varied, Varying, drawn_value,
 };
 use crate::parse::fields::Fields;
 
@@ -182,16 +182,56 @@ fn check_values(names: &[Varied], directive: &str, fields: &mut Fields<'_, '_>) 
     }
 }
 
+/// The numbers of labs and questions above that a directive names which draws none itself.
+pub(super) fn named_above(fields: &mut Fields<'_, '_>, above: Above<'_>) -> Option<Vec<Varied>> {
+    let names = named(fields, Some(above), is_number_name)?;
+    for own in names.iter().filter(|varied| varied.shared.is_none()) {
+        let message =
+            format!("`{}` has numbers of its own: only labs and questions draw", own.name.value);
+        let help = format!("name the number of one above, such as {} = \"size.n\"", own.name.value);
+        fields.error(Code::BadValue, own.place, message, help);
+    }
+    check_values(&names, "prediction, try or check", fields);
+    Some(names)
+}
+
+/// A prediction, try or check with the printed numbers; an error for each text that cannot show them.
+pub(super) fn following<T: Varying>(
+    names: Vec<Varied>,
+    mut written: T,
+    place: Place,
+    fields: &mut Fields<'_, '_>,
+    above: Above<'_>,
+) -> T {
+    if names.is_empty() {
+        check_unvaried(&mut written, place, fields, above);
+        return written;
+    }
+    check_texts(&names, &mut written, place, fields);
+    for Varied { name, .. } in &names {
+        let in_formula = written.formulas().iter().any(|formula| formula.refers_to(&name.value));
+        if !in_formula && !written.texts_mut().iter().any(|text| names_it(text, &name.value)) {
+            let message =
+                format!("`{}` is named, and no text and no expression has it", name.value);
+            let help = format!("write {{{}}} in a text, or remove it", name.value);
+            fields.error(Code::BadValue, name.place, message, help);
+        }
+    }
+    Variants::printed(names, written)
+}
+
 /// The question with its printed numbers; an error for each text that cannot show them.
 pub(super) fn printed(
     names: Vec<Varied>,
     mut written: Question,
     fields: &mut Fields<'_, '_>,
+    above: Above<'_>,
 ) -> Question {
+    let place = written.place;
     if names.is_empty() {
+        check_unvaried(&mut written, place, fields, above);
         return written;
     }
-    let place = written.place;
     check_texts(&names, &mut written, place, fields);
     for Varied { name, .. } in &names {
         let (is_used, help) = match (written.kind.ty(), written.kind.kernel()) {
@@ -239,25 +279,61 @@ fn shows(written: &Question, name: &str) -> bool {
         | Asked::Text
         | Asked::Kernel { .. } => Vec::new(),
     };
-    [&written.prompt].into_iter().chain(texts).any(|text| {
-        text.split('{').skip(1).filter_map(|rest| rest.split('}').next()).any(|piece| {
-            let expr = mlsys_expr::parse(piece, Dialect::Lesson);
-            expr.is_ok_and(|expr| expr.names().iter().any(|(known, _)| known.as_str() == name))
-        })
+    [&written.prompt].into_iter().chain(texts).any(|text| names_it(text, name))
+}
+
+/// The expressions between braces of a text, with the braces.
+fn pieces(text: &str) -> impl Iterator<Item = (&str, Expr)> {
+    text.match_indices('{').filter_map(|(at, _)| {
+        let end = at + text[at..].find('}')?;
+        let expr = mlsys_expr::parse(&text[at + 1..end], Dialect::Lesson).ok()?;
+        Some((&text[at..=end], expr))
     })
 }
 
+fn names_it(text: &str, name: &str) -> bool {
+    pieces(text).any(|(_, expr)| expr.names().iter().any(|(known, _)| known.as_str() == name))
+}
+
+/// An error for the first text that has a number of a directive above between braces and would show them.
+fn check_unvaried<T: Varying>(
+    written: &mut T,
+    place: Place,
+    fields: &mut Fields<'_, '_>,
+    above: Above<'_>,
+) {
+    let drawn_by = |name: &str| {
+        let draws =
+            |(_, drawn): &&(String, Vec<Varied>)| drawn.iter().any(|one| one.name.value == name);
+        above.drawn.iter().find(draws).map(|(directive, _)| directive)
+    };
+    let origins = |expr: &Expr| -> Option<Vec<String>> {
+        let names = expr.names().into_iter().map(|(name, _)| name.as_str());
+        names.map(|name| Some(format!("{name} = \"{}.{name}\"", drawn_by(name)?))).collect()
+    };
+    let texts = written.texts_mut();
+    let found = texts.iter().flat_map(|text| pieces(text)).find_map(|(piece, expr)| {
+        Some((piece.to_owned(), origins(&expr).filter(|origins| !origins.is_empty())?))
+    });
+    if let Some((piece, origins)) = found {
+        let at = fields.find(&piece, place).unwrap_or(place);
+        let message = format!("`{piece}` is shown as it stands: nothing is drawn here");
+        let help = format!("add vary = {{ {} }}", origins.join(", "));
+        fields.error(Code::UnknownName, at, message, help);
+    }
+}
+
 /// An error for each text in which something between braces is no number; `place` is its directive's.
-pub(super) fn check_texts(
+pub(super) fn check_texts<T: Varying>(
     names: &[Varied],
-    written: &mut Question,
+    written: &mut T,
     place: Place,
     fields: &mut Fields<'_, '_>,
 ) {
     let values: Vec<f64> = names.iter().map(|varied| varied.values[0]).collect();
     let drawn = Drawn { names, values: &values };
     let mut texts: Vec<String> = written.texts_mut().iter().map(|text| (**text).clone()).collect();
-    texts.extend(written.wording.values().cloned());
+    texts.extend(written.wording_mut().iter().flat_map(|wording| wording.values()).cloned());
     for text in &texts {
         let Err(bad) = drawn.fill(text) else { continue };
         // With what stands before it on its line, since other texts may have the same.

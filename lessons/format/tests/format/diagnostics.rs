@@ -55,6 +55,25 @@ fn every_mistake_has_its_place() {
 }
 
 #[test]
+fn panels_wait_for_questions_predictions_and_tries() {
+    let of = |until: &str| {
+        found(&with_body(&format!(
+            "```{{lab}} run\nkind = \"train\"\n[knob.learning_rate]\n[[panel]]\nname = \"loss-curve\"\nuntil = \"{until}\"\n```\n\
+             ```{{predict}} guess\ntype = \"numeric\"\nprompt = \"?\"\nmetric = \"run.loss\"\n```\n\
+             ```{{try}} turned\nlab = \"run\"\nset = {{ learning_rate = 1.0 }}\ntype = \"numeric\"\nprompt = \"?\"\nmetric = \"turned.loss\"\n```\n\
+             ```{{question}} asked\ntype = \"numeric\"\nprompt = \"?\"\nanswer = 1\n```\n\
+             ```{{check}} holds\nassert = \"run.steps_done > 0\"\n```\n"
+        )))
+    };
+    for until in ["guess", "turned", "asked"] {
+        assert_eq!(of(until), [], "{until}");
+    }
+    for until in ["run", "holds", "gess"] {
+        assert_eq!(of(until), [("unknown-name", 12, 9)], "{until}");
+    }
+}
+
+#[test]
 fn a_broken_directive_still_defines_its_name() {
     let body = "```{lab} run\nkind = \n```\n```{check} c\nassert = \"run.loss < 1\"\n```\n";
     assert_eq!(found(&with_body(body)), [("toml", 8, 8)]);

@@ -141,16 +141,19 @@ fn mistakes_with_the_answers_of_the_course_are_named_and_rarely_wrongly() {
 
 #[test]
 fn a_wrong_number_that_no_mistake_gives_is_told_how_far_off_it_is() {
-    let text = crate::support::with_body(
-        "```{question} q\ntype = \"numeric\"\nprompt = \"?\"\nanswer = \"80 * 8 * 64 * 2 * 1.38e9\"\ntolerance = { rel = 0.01 }\nunit = \"FLOP/s\"\n```\n",
-    );
-    let lesson = mlsys_lesson::parse("t.md", &text).lesson.unwrap();
-    for (given, said) in [
-        ("12e13", "within 10 %"),
-        ("2.4e14", "order of magnitude is right"),
-        ("7", "more than a factor of 3"),
-        ("-3", "sign"),
-        ("0", "0"),
+    // A rate is never negative; what is a number alone may be.
+    let asked = |unit: &str| {
+        crate::support::lesson(&format!(
+            "{{question}} q\ntype = \"numeric\"\nprompt = \"?\"\nanswer = \"80 * 8 * 64 * 2 * 1.38e9\"\ntolerance = {{ rel = 0.01 }}\n{unit}"
+        ))
+    };
+    let (rate, number) = (asked("unit = \"FLOP/s\""), asked(""));
+    for (lesson, given, said) in [
+        (&rate, "12e13", "within 10 %"),
+        (&rate, "2.4e14", "order of magnitude is right"),
+        (&rate, "7", "more than a factor of 3"),
+        (&number, "-3", "sign"),
+        (&rate, "0", "0"),
     ] {
         let given = Answer::One(given.to_owned());
         let question = lesson.questions().next().unwrap();

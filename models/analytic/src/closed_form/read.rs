@@ -121,6 +121,10 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
         let (name, place) = (entry.name(), entry.place());
         reasons.extend(reason.map(|reason| (name.clone(), reason)));
         let metric = entry.rest::<Metric>().map(|(metric, _)| metric);
+        if let Some(problem) = metric.as_ref().and_then(Metric::range_problem) {
+            let help = "leave out `min` or `max`, or change them";
+            entry.problems.add(Mistake::Contradiction, place.clone(), problem, help);
+        }
         if let Some(text) = text {
             let expr = parsed(&text, entry.problems);
             let metric = Some(metric.as_ref().map_or(Type::Float, |metric| metric.ty));

@@ -147,6 +147,27 @@ fn an_entry_that_does_not_read_hides_no_other_mistake() {
 }
 
 #[test]
+fn a_metric_says_what_it_can_be() {
+    let with = |keys: &str| {
+        SMALL.replace("about = \"the time\"", &format!("{keys}\nabout = \"the time\""))
+    };
+    let metric = SMALL[..SMALL.find("[[metric]]").unwrap()].matches('\n').count() + 1;
+    assert_eq!(told(&with("min = 2\nmax = 100")), []);
+    for (keys, message) in [
+        ("min = 2\nmax = 1", "`min` is 2, which is above `max`, 1"),
+        ("min = nan", "`min` and `max` are numbers, and nan is none"),
+    ] {
+        assert_eq!(told(&with(keys)), [(metric, 1, message.to_owned())]);
+    }
+    let failures = |keys: &str| ClosedForm::read(&with(keys)).unwrap().failures();
+    assert!(failures("min = 10").is_empty());
+    assert_eq!(
+        failures("max = 9"),
+        ["with the defaults: metric seconds: 10 is outside 9 and below"]
+    );
+}
+
+#[test]
 fn what_would_be_endless_is_refused() {
     let circle = SMALL.replace("n = \"bytes\"", "n = \"m\"\nm = \"n\"");
     assert!(told(&circle).iter().any(|(_, _, m)| m == "`n` depends on itself"));

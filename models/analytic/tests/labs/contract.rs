@@ -5,10 +5,10 @@ mod well_formed;
 use std::collections::BTreeSet;
 
 use mlsys_lab::schema::{Draw, Type};
-use mlsys_lab::{RunData, Schema, Value};
+use mlsys_lab::{DeviceId, RunData, Schema, Value};
 
 use self::well_formed::well_formed;
-use crate::run::{REGISTRY, lab, ran};
+use crate::run::{REGISTRY, lab, ran, run_lab};
 
 /// Settings that together meet every `when` of every lab, in addition to the defaults.
 const CASES: &str = include_str!("contract/cases.txt");
@@ -59,6 +59,20 @@ fn reported_metrics_are_declared_and_finite() {
             let declared = declared.unwrap_or_else(|| panic!("{kind} reports {name} undeclared"));
             assert_eq!(type_of(&value), declared.ty, "{kind} {name}: {value}");
             assert!(value.is_finite(), "{kind} {name}: {value}");
+        }
+    }
+}
+
+#[test]
+fn metrics_are_within_their_ranges() {
+    for (kind, set) in cases() {
+        assert_eq!(lab(&kind).schema().out_of_range(&ran(&kind, &set)), None, "{kind} {set:?}");
+    }
+    for lab in REGISTRY.iter() {
+        let schema = lab.schema();
+        for preset in &schema.presets {
+            let (data, _) = run_lab(lab, DeviceId::CPU, &preset.settings());
+            assert_eq!(schema.out_of_range(&data), None, "{} {}", schema.kind, preset.name);
         }
     }
 }

@@ -28,6 +28,7 @@ impl Schema {
         schema.check_presets()?;
         schema.check_attempts()?;
         schema.check_labels()?;
+        schema.check_ranges()?;
         schema.check_decisions()?;
         Ok(schema)
     }

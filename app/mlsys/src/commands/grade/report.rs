@@ -36,7 +36,7 @@ pub fn results(book: &Gradebook, lessons: &[Lesson], started: SystemTime) -> Res
     } else {
         Ending::Complete
     };
-    Results { lessons: graded.chain(refused).collect(), started: Some(started), ending }
+    Results { lessons: graded.chain(refused).collect(), started: Some(started), ending, lost: None }
 }
 
 fn item(grade: &QuestionGrade) -> Item {
@@ -59,6 +59,7 @@ fn item(grade: &QuestionGrade) -> Item {
         id: grade.question.clone(),
         about,
         line: 1,
+        column: 1,
         why: None,
         kind: Kind::Question {
             points: grade.of,
@@ -76,6 +77,7 @@ fn refused(Refused { file, reason }: &Refused) -> LessonResult {
         id: "file".to_owned(),
         about: file.clone(),
         line: 1,
+        column: 1,
         why: None,
         kind: Kind::Question { points: 0, earned: 0.0, answer: None },
         verdict: Verdict::Broken(reason.clone(), Exit::CheckFailed),

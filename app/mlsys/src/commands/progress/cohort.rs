@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::grader::ProcessGrader;
 use crate::page::{Cell, Layout, document, section, table};
 use crate::runner::{Runs, known_draws, runs_for_grading};
+use mlsys_run::console::shown_path;
 use mlsys_run::files;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::storage::read_bounded;
@@ -110,12 +111,12 @@ fn known(
 fn answers(file: &Path, course: &CourseId) -> Result<Answers, Failure> {
     let bytes = read_bounded(file, "progress file", MOST)?;
     let named = |error: mlsys_lesson::AnswersError| {
-        Failure::Usage(format!("'{}': {error}", file.display()))
+        Failure::Usage(format!("'{}': {error}", shown_path(file)))
     };
     let answers = Answers::parse(&bytes).map_err(named)?;
     answers.refuse_other_course(Some(course)).map_err(named)?;
     if answers.submission.is_some() {
-        let changed = |error| Failure::Usage(format!("'{}': {error}", file.display()));
+        let changed = |error| Failure::Usage(format!("'{}': {error}", shown_path(file)));
         submission::read(&bytes, course).map_err(changed)?;
     }
     Ok(answers)
@@ -123,7 +124,7 @@ fn answers(file: &Path, course: &CourseId) -> Result<Answers, Failure> {
 
 /// The id of a submission's learner, else what the file is called.
 fn name(file: &Path, answers: &Answers) -> String {
-    let stem = || file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let stem = || file.file_stem().map(|stem| shown_path(Path::new(stem)));
     let learner = answers.submission.as_ref().map(|submission| submission.learner.to_string());
     learner.or_else(stem).unwrap_or_default()
 }

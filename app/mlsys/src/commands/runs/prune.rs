@@ -1,9 +1,11 @@
-//! `mlsys runs prune`: the oldest records go, by age or until the others are small enough.
+//! `mlsys runs prune`: the oldest records go, by age or until the others are small enough. What runs left that were killed
+//! before anything was recorded goes with them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use mlsys_lab::value::plural;
 use mlsys_run::console::Console;
 use mlsys_run::process::{Exit, Failure};
 use mlsys_run::record::{self, RunStatus};
@@ -47,14 +49,24 @@ pub fn run(runs: &Path, options: &PruneRuns, console: &mut Console) -> Result<Ex
             continue;
         }
         if !options.dry_run {
-            fs::remove_dir_all(&run.folder).map_err(|error| {
-                Failure::Run(format!("{} cannot be deleted: {error}", run.folder.display()))
-            })?;
+            delete(&run.folder)?;
         }
         console.line(format_args!("{}  {}", run.name, bytes(run.bytes)))?;
         (count, freed, left) = (count + 1, freed + run.bytes, left - run.bytes);
     }
     let done = if options.dry_run { "would be deleted" } else { "deleted" };
+    let unbegun = record::unbegun(runs, now).map_err(unreadable)?;
+    for name in &unbegun {
+        if !options.dry_run {
+            delete(&runs.join(name))?;
+        }
+        console.line(format_args!("{name}  nothing recorded"))?;
+    }
+    if !unbegun.is_empty() {
+        let folders = plural(unbegun.len(), "folder");
+        console
+            .note(format_args!("{folders} {done} of runs that ended before anything was recorded"));
+    }
     console.note(format_args!(
         "{count} of {} runs {done} ({}); the others take {}",
         candidates.len(),
@@ -62,6 +74,11 @@ pub fn run(runs: &Path, options: &PruneRuns, console: &mut Console) -> Result<Ex
         bytes(left)
     ));
     Ok(Exit::Passed)
+}
+
+fn delete(folder: &Path) -> Result<(), Failure> {
+    fs::remove_dir_all(folder)
+        .map_err(|error| Failure::Run(format!("{} cannot be deleted: {error}", folder.display())))
 }
 
 /// Bytes of the files in a record's folder; it has no folders in it.

@@ -87,10 +87,11 @@ impl Talk<'_> {
             Line::Save(file) => self.save(&file),
             Line::Show => {
                 let app = &self.driver.app;
-                let Some(lab) = app.lab() else { return self.tell("This lesson has no lab.") };
+                let shown = app.page.as_ref().and_then(|page| Some((page, page.lab()?)));
+                let Some((page, lab)) = shown else { return self.tell("This lesson has no lab.") };
                 let metrics = chosen_metrics(app, lab).map(|told| format!("{told}."));
                 let metrics = metrics.iter().flat_map(|told| say::sentence(told)).collect();
-                self.say([say::knobs(lab), metrics, say::pictures(lab)].concat())
+                self.say([say::knobs(lab), metrics, say::pictures(page, lab)].concat())
             }
             Line::StepOn => self.walk(Command::Inspect(Inspect::NextPoint)),
             Line::StepBack => self.walk(Command::Inspect(Inspect::PreviousPoint)),

@@ -313,7 +313,9 @@ impl Talk<'_> {
                 self.out.flush()?;
             }
         }
-        self.of_page(|page| page.labs.get(active.lab).map_or_else(Vec::new, say::end))?;
+        self.of_page(|page| {
+            page.labs.get(active.lab).map_or_else(Vec::new, |lab| say::end(page, lab))
+        })?;
         self.verdicts(&before)?;
         self.notice()
     }

@@ -144,8 +144,8 @@ pub(super) fn prediction(page: &Page, predict: &Predict) -> Vec<String> {
     let place = predictions().position(|one| one.id == predict.id).map_or(0, |at| at + 1);
     let how = "Type a number or a formula.";
     let (kind, how) = match &predict.kind {
-        PredictKind::Numeric { unit: Some(unit) } => (format!("a number in {unit}"), how),
-        PredictKind::Numeric { unit: None } => ("a number".to_owned(), how),
+        PredictKind::Numeric { unit: Some(unit), .. } => (format!("a number in {unit}"), how),
+        PredictKind::Numeric { unit: None, .. } => ("a number".to_owned(), how),
         PredictKind::Choice { .. } => ("choice".to_owned(), "Type a letter."),
     };
     let mut lines = vec![match predict.turned_text() {
@@ -302,10 +302,11 @@ fn knob_words(knob: &Knob) -> String {
     format!("{} is {value} ({may_be}{turned})", knob.name)
 }
 
-pub fn pictures(lab: &LabState) -> Vec<String> {
+pub fn pictures(page: &Page, lab: &LabState) -> Vec<String> {
     let scenes = lab.pictures.panels.iter().filter_map(|&index| lab.scene(index));
     let words = scenes.map(|scene| words(&scene).replace("press space to run", "type run"));
-    words.chain(lab.held_back()).flat_map(|text| sentence(&text)).collect()
+    let held = lab.pictures.held_back(lab.schema, &page.lesson);
+    words.chain(held).flat_map(|text| sentence(&text)).collect()
 }
 
 pub fn progress(lab: &LabState) -> String {
@@ -320,7 +321,7 @@ pub fn progress(lab: &LabState) -> String {
     format!("{}: step {}{of}{loss}.", lab.id, data.step)
 }
 
-pub fn end(lab: &LabState) -> Vec<String> {
+pub fn end(page: &Page, lab: &LabState) -> Vec<String> {
     let took = format!(
         "{} steps in {:.1} s{}",
         lab.run.data.step,
@@ -341,6 +342,6 @@ pub fn end(lab: &LabState) -> Vec<String> {
     let line = if result.is_empty() { result } else { lab.id.clone() + &result };
     let mut lines = sentence(&line);
     lines.extend(lab.run.data.notices.iter().flat_map(|notice| sentence(notice)));
-    lines.extend(pictures(lab));
+    lines.extend(pictures(page, lab));
     lines
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use mlsys_lab::Schema;
 use mlsys_lab::report::RunData;
+use mlsys_lesson::{Block, Lesson};
 use mlsys_view::panel::View;
 
 #[derive(Default)]
@@ -23,7 +25,7 @@ pub struct Pictures {
 pub struct Listed {
     /// By index into the schema.
     pub panel: usize,
-    /// The question that has to be answered before it is shown.
+    /// The question, prediction or try that has to be done before it is shown.
     pub until: Option<String>,
 }
 
@@ -37,7 +39,7 @@ impl Pictures {
         self.chosen = (self.chosen + places) % self.panels.len().max(1);
     }
 
-    /// Shows the panels that none of these open questions holds back; a chosen one stays chosen, the first one the first.
+    /// Shows the panels that none of these open tasks holds back; a chosen one stays chosen, the first one the first.
     pub fn release(&mut self, open: &BTreeSet<String>) {
         if self.listed.iter().all(|listed| listed.until.is_none()) {
             return;
@@ -50,9 +52,23 @@ impl Pictures {
         self.chosen = place.unwrap_or(0);
     }
 
-    /// The panels that wait, each with its question.
-    pub fn held(&self) -> impl Iterator<Item = (usize, &str)> {
+    /// What is said of each panel that waits for a task of its lesson.
+    pub fn held_back(&self, schema: &Schema, lesson: &Lesson) -> Vec<String> {
         let held = self.listed.iter().filter(|listed| !self.panels.contains(&listed.panel));
-        held.filter_map(|listed| Some((listed.panel, listed.until.as_deref()?)))
+        let said = held.filter_map(|listed| {
+            let name = &schema.panels.get(listed.panel)?.name;
+            let id = listed.until.as_deref()?;
+            let done = match lesson.tasks().find(|task| task.id() == Some(id))? {
+                Block::Predict(predict) if predict.turn.is_some() => format!("try {id} is done"),
+                Block::Predict(_) => format!("prediction {id} is made and its run has begun"),
+                Block::Question(_)
+                | Block::Prose(_)
+                | Block::Lab(_)
+                | Block::Check(_)
+                | Block::Notes(_) => format!("question {id} is answered rightly"),
+            };
+            Some(format!("{name} is shown when {done}"))
+        });
+        said.collect()
     }
 }

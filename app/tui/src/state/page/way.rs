@@ -90,11 +90,19 @@ impl Page {
         }
     }
 
-    /// Shows the panels that waited for questions which are answered now; instructors see all.
+    /// Shows the panels that waited for tasks which are done now; instructors see all. A guess is done when it stands:
+    /// until then what its panel shows could still change it.
     pub fn release_panels(&mut self) {
-        let questions = self.lesson.questions().filter(|question| !self.is_done(question));
+        let is_open = |task: &&Block| match task {
+            Block::Question(question) => !self.is_done(question),
+            Block::Predict(predict) => {
+                !self.predictions.get(&predict.id).is_some_and(|made| made.locked)
+            }
+            Block::Prose(_) | Block::Lab(_) | Block::Check(_) | Block::Notes(_) => false,
+        };
         let is_held = self.audience == Audience::Student;
-        let open = questions.filter(|_| is_held).map(|question| question.id.clone()).collect();
+        let open = self.lesson.tasks().filter(|_| is_held).filter(is_open);
+        let open = open.filter_map(Block::id).map(str::to_owned).collect();
         for lab in &mut self.labs {
             lab.pictures.release(&open);
         }

@@ -181,7 +181,8 @@ pub fn message(app: &App, lab: &LabState, width: usize) -> Vec<Line<'static>> {
             .map(|complaint| (format!("{} {complaint}", app.glyphs().wrong), theme.bad)),
     );
     sentences.extend(chosen_metrics(app, lab).map(|told| (told, theme.text)));
-    sentences.extend(lab.held_back().map(|told| (told, theme.dim)));
+    let held = page.map_or_else(Vec::new, |page| lab.pictures.held_back(lab.schema, &page.lesson));
+    sentences.extend(held.into_iter().map(|told| (told, theme.dim)));
     if let RunStatus::Failed(reason) = &lab.run.state {
         sentences.push((reason.clone(), theme.bad));
     } else if let RunStatus::Diverged(reason) = &lab.run.state {

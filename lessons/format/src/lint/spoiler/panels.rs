@@ -39,7 +39,7 @@ struct Shown<'l> {
 pub(super) struct PanelReadings<'s> {
     pub(super) name: &'s str,
     pub(super) place: Place,
-    /// The question that it waits for.
+    /// The task that it waits for.
     pub(super) until: Option<&'s str>,
     /// As they read where a unit is asked for.
     pub(super) asked: Vec<Reading>,

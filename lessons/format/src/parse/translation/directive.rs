@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::diagnostic::{Code, Place, Problems};
 use crate::model::{
-    Asked, Block, LabDirective, Predict, PredictKind, Question, QuestionKind, Variants,
+    Asked, Block, LabDirective, Predict, PredictKind, Question, QuestionKind, Varying,
 };
 use crate::parse::fields::Fields;
 use crate::parse::split::Directive;
@@ -22,14 +22,28 @@ pub(super) fn read(fence: &Directive, block: &mut Block, problems: &mut Problems
             &["kind", "devices", "set", "vary", "knob", "metrics", "closed"]
         }
         Block::Predict(predict) => {
-            texts.predict(predict);
-            &["type", "metric", "answer", "theory", "theory_label", "lab", "set", "outcome"]
+            texts.varied(predict, fence.place, Texts::predict);
+            &[
+                "type",
+                "metric",
+                "answer",
+                "min",
+                "max",
+                "theory",
+                "theory_label",
+                "lab",
+                "set",
+                "vary",
+                "outcome",
+            ]
         }
         Block::Question(question) => {
-            texts.varied(question, fence.place);
+            texts.varied(question, fence.place, Texts::question);
             &[
                 "type",
                 "answer",
+                "min",
+                "max",
                 "tolerance",
                 "points",
                 "wrong",
@@ -42,8 +56,8 @@ pub(super) fn read(fence: &Directive, block: &mut Block, problems: &mut Problems
             ]
         }
         Block::Check(check) => {
-            texts.optional("why", &mut check.why);
-            &["assert", "class"]
+            texts.varied(check, fence.place, |texts, check| texts.optional("why", &mut check.why));
+            &["assert", "class", "vary"]
         }
         Block::Prose(_) | Block::Notes(_) => &[],
     };
@@ -105,7 +119,7 @@ impl Texts<'_, '_, '_> {
         }
         self.optional("explain", &mut predict.explain);
         match &mut predict.kind {
-            PredictKind::Numeric { unit } => self.unit(unit),
+            PredictKind::Numeric { unit, .. } => self.unit(unit),
             PredictKind::Choice { choices } => {
                 let own = self.texts("choices", choices.len());
                 predict.wording = worded(choices.iter(), own);
@@ -113,13 +127,18 @@ impl Texts<'_, '_, '_> {
         }
     }
 
-    /// The texts of a question that draws numbers stand in the place of those it is written with.
-    fn varied(&mut self, question: &mut Question, place: Place) {
-        let Some(variants) = &mut question.variants else { return self.question(question) };
-        self.question(&mut variants.written);
-        let Variants { names, written, .. } = variants.as_mut();
-        vary::check_texts(names, written, place, self.fields);
-        *question = variants.with(variants.drawn.clone());
+    /// The texts of a directive with drawn numbers stand in the place of those it is written with.
+    fn varied<T: Varying>(
+        &mut self,
+        directive: &mut T,
+        place: Place,
+        texts: impl Fn(&mut Self, &mut T),
+    ) {
+        let Some(variants) = directive.variants() else { return texts(self, directive) };
+        let mut own = variants.clone();
+        texts(self, &mut own.written);
+        vary::check_texts(&own.names, &mut own.written, place, self.fields);
+        *directive = own.with(own.drawn.clone());
     }
 
     fn question(&mut self, question: &mut Question) {
@@ -131,7 +150,7 @@ impl Texts<'_, '_, '_> {
         let kind = &mut question.kind;
         match kind {
             QuestionKind::Numeric { unit, .. }
-            | QuestionKind::Withheld(Asked::Numeric { unit }) => {
+            | QuestionKind::Withheld(Asked::Numeric { unit, .. }) => {
                 self.unit(unit);
             }
             QuestionKind::Expression { .. } => self.fields.inherited("accept"),
