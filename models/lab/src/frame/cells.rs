@@ -53,12 +53,14 @@ pub enum Tone {
     Bad,
     /// Of an earlier run, and not there now.
     Ghost,
+    /// What the step that was done last acts on.
+    Now,
 }
 
 /// One row of cells.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CellRow {
-    /// What the row is, such as "warp 3".
+    /// What the row is, such as "warp 3". One without name, cells and remark is a line across.
     pub label: String,
     /// The cells; absent where there is none.
     pub cells: Vec<Option<Cell>>,
@@ -95,6 +97,11 @@ impl Cells {
         rows.map(|row| row.cells.len()).max().unwrap_or(0)
     }
 
+    /// Whether a line down stands before a column, counted from the first that is seen.
+    pub fn is_group(&self, column: usize) -> bool {
+        self.group > 0 && column.is_multiple_of(self.group)
+    }
+
     /// A cell, if there is one.
     pub fn at(&self, row: usize, column: usize) -> Option<&Cell> {
         self.rows.get(row)?.cells.get(column)?.as_ref()
@@ -107,6 +114,11 @@ impl Cells {
 }
 
 impl CellRow {
+    /// Whether it is a line across.
+    pub fn is_rule(&self) -> bool {
+        self.label.is_empty() && self.cells.is_empty() && self.remark.is_empty()
+    }
+
     /// The row as stretches of cells of one kind, from the left.
     pub fn alike(&self) -> Vec<Alike> {
         let mut found: Vec<Alike> = Vec::new();

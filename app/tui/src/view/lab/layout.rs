@@ -24,8 +24,10 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
     }
     let across = usize::from((area.width / PANEL_COLUMNS).max(1));
     let width = area.width / across.min(count) as u16;
+    let order = order(lab, count);
     let need = |place: usize| {
-        let need = lab.pictures.after(place).and_then(|index| row_need(lab, look, index, width));
+        let index = lab.pictures.after(order[place]);
+        let need = index.and_then(|index| row_need(lab, look, index, width));
         let least = READABLE[usize::from(place == 0)];
         need.unwrap_or(RowNeed { least, most: u16::MAX })
     };
@@ -77,9 +79,38 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
         let first = row * columns;
         let here = columns.min(shown - first);
         let cells = Layout::horizontal(vec![Constraint::Fill(1); here]).spacing(1).split(*band);
-        places.extend(cells.iter().enumerate().map(|(column, cell)| (first + column, *cell)));
+        let cells = cells.iter().enumerate();
+        places.extend(cells.map(|(column, cell)| (order[first + column], *cell)));
     }
     places
+}
+
+/// The places of pictures in the order in which they are seen: next to one of a kernel stands the one that it is read with.
+fn order(lab: &LabState, count: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..lab.pictures.panels.len()).collect();
+    if let Some(partner) = partner(lab) {
+        let at = order.remove(partner);
+        order.insert(1, at);
+    }
+    order.truncate(count);
+    order
+}
+
+/// The place of the picture that a chosen one of a kernel is read with: the source, and with the source the memory.
+fn partner(lab: &LabState) -> Option<usize> {
+    let view = |place: usize| Some(lab.frame(lab.pictures.after(place)?)?.kernel()?.view);
+    let partner = match view(0)? {
+        KernelView::Source => KernelView::Memory,
+        KernelView::Grid
+        | KernelView::Lanes
+        | KernelView::Memory
+        | KernelView::Sectors
+        | KernelView::Banks
+        | KernelView::Timeline
+        | KernelView::Divergence
+        | KernelView::Problems => KernelView::Source,
+    };
+    (1..lab.pictures.panels.len()).find(|place| view(*place) == Some(partner))
 }
 
 fn row_need(lab: &LabState, look: &Look, index: usize, width: u16) -> Option<RowNeed> {
@@ -131,28 +162,28 @@ fn heights(height: u16, needs: &[RowNeed], columns: usize) -> Vec<u16> {
     heights
 }
 
-/// The chosen picture, and beneath one of a kernel the one it is read with: the source, and with the source the memory.
+/// The chosen picture, and beneath one of a kernel the one that it is read with.
 pub fn chosen_cells(page: &Page, lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
     /// Rows in which a second picture says something.
-    const SECOND: u16 = 8;
-    let kernel = |place: usize| lab.frame(lab.pictures.after(place)?)?.kernel();
-    let view = |place: usize| kernel(place).map(|kernel| kernel.view);
-    let partner = match view(0) {
-        Some(KernelView::Source) => KernelView::Memory,
-        Some(_) => KernelView::Source,
-        None => return vec![(0, area)],
-    };
-    let need = lab.pictures.after(0).and_then(|index| row_need(lab, look, index, area.width));
-    // A long source is read in parts; of any other picture nothing is given away.
-    let room = area.height.saturating_sub(SECOND);
-    let wanted = need.map(|need| need.most.min(room).max(need.least));
-    let is_source = partner == KernelView::Memory;
-    let has_room = room >= SECOND && (is_source || wanted.is_none_or(|wanted| wanted <= room));
-    let second = (1..lab.pictures.panels.len()).find(|place| view(*place) == Some(partner));
-    let Some(second) = second.filter(|_| page.full_screen.is_none() && has_room) else {
+    const SECOND: u16 = 7;
+    let Some(second) = partner(lab).filter(|_| page.full_screen.is_none()) else {
         return vec![(0, area)];
     };
-    let below = area.height.saturating_sub(wanted.unwrap_or(area.height)).max(SECOND);
+    let need = |place: usize| {
+        let need =
+            lab.pictures.after(place).and_then(|index| row_need(lab, look, index, area.width));
+        need.unwrap_or(RowNeed { least: PANEL_ROWS, most: u16::MAX })
+    };
+    let needs = [need(0), need(second)];
+    let shared = heights(area.height, &needs, 1);
+    // A long source is read in parts; of any other picture nothing is given away.
+    let chosen = lab.chosen().and_then(|index| lab.frame(index)?.kernel());
+    let is_source = chosen.is_some_and(|kernel| kernel.view == KernelView::Source);
+    let kept = if is_source { SECOND } else { needs[0].least };
+    let below = shared[1].min(area.height.saturating_sub(kept));
+    if below < SECOND.min(needs[1].least) {
+        return vec![(0, area)];
+    }
     let bands = Layout::vertical([Constraint::Min(1), Constraint::Length(below)]).split(area);
     vec![(0, bands[0]), (second, bands[1])]
 }

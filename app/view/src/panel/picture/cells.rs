@@ -2,7 +2,7 @@
 
 mod words;
 
-use mlsys_lab::frame::{Cell, Cells, Kind, Tone};
+use mlsys_lab::frame::{Cell, CellRow, Cells, Kind, Tone};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
@@ -94,6 +94,7 @@ fn tone(tone: Tone, look: &Look) -> (&'static str, Style) {
         Tone::Warn => ("!", theme.warn),
         Tone::Bad => (glyphs.wrong, theme.bad),
         Tone::Ghost => (glyphs.fills[3], theme.dim),
+        Tone::Now => (glyphs.reading, theme.accent),
     }
 }
 
@@ -108,6 +109,14 @@ fn kinds(cells: &Cells, look: &Look) -> Vec<Item> {
         Item::new(glyph, style, &kind.name, look.theme.dim)
     };
     cells.kinds.iter().filter(|kind| kind.tone != Tone::Text).map(item).collect()
+}
+
+/// The rows of the legend, at most two.
+pub(crate) fn legend_rows(kinds: &[Kind], width: u16) -> u16 {
+    let shown = kinds.iter().filter(|kind| kind.tone != Tone::Text);
+    // Every glyph takes one column.
+    let items = shown.map(|kind| Item::new("x", Style::new(), &kind.name, Style::new()));
+    legend::rows(&items.collect::<Vec<_>>(), width, 2)
 }
 
 fn label_width(cells: &Cells) -> u16 {
@@ -147,7 +156,9 @@ fn plan(area: Rect, cells: &Cells, columns: usize, mark: Option<Mark>) -> Plan {
         (shown, _) => shown,
     };
     let down = usize::from(area.height);
-    let pitch = if cells.rows.len() * 2 <= down { 2 } else { 1 };
+    // With lines across, rows stand as close as columns do.
+    let is_ruled = cells.rows.iter().any(CellRow::is_rule);
+    let pitch = if cells.rows.len() * 2 <= down && !is_ruled { 2 } else { 1 };
     // A row is kept to say that there are more.
     let kept = match cells.rows.len() {
         all if all <= down => all,
@@ -228,6 +239,15 @@ fn rows(
     let room = area.right().saturating_sub(end + 1);
     let are_whole = seen.clone().all(|(_, row)| pen::width(&row.remark) <= room);
     for (place, row) in seen {
+        if row.is_rule() {
+            let start = area.x + plan.labels + 1;
+            pen.run(start, y, end.saturating_sub(start), glyphs.horizontal, theme.border);
+            for column in (first + 1..=last).filter(|column| cells.is_group(column - first)) {
+                pen.glyph(plan.x(area, cells, column) - 1, y, glyphs.mark, theme.border);
+            }
+            y = y.saturating_add(plan.pitch);
+            continue;
+        }
         let marked = mark.filter(|mark| mark.row == place);
         let style = if marked.is_some() { theme.accent } else { theme.dim };
         let mut end = area.x + plan.labels + 1;
@@ -241,8 +261,7 @@ fn rows(
             pen.ending(area.x + plan.labels, y, &label, style);
             for (column, cell) in row.cells.iter().enumerate().skip(begin).take(shown) {
                 let x = plan.x(area, cells, column);
-                let groups = cells.group > 0 && (column - begin).is_multiple_of(cells.group);
-                if groups && column > begin {
+                if column > begin && cells.is_group(column - begin) {
                     pen.glyph(x - 1, y, glyphs.vertical, theme.border);
                 }
                 end = x + plan.cell;
@@ -310,15 +329,15 @@ impl Picture for Cells {
         if !self.note.is_empty() {
             lines.push(self.note.clone());
         }
-        let rows = self.rows.iter().take(READ_LINES);
-        lines.extend(rows.map(|row| {
+        let rows = self.rows.iter().filter(|row| !row.is_rule());
+        let more = rows.clone().count().saturating_sub(READ_LINES);
+        lines.extend(rows.take(READ_LINES).map(|row| {
             let text = stretches(self, row);
             match row.remark.as_str() {
                 "" => format!("{}: {text}", row.label),
                 remark => format!("{}: {text}; {remark}", row.label),
             }
         }));
-        let more = self.rows.len().saturating_sub(READ_LINES);
         lines.extend((more > 0).then(|| format!("and {more} more rows")));
         lines.join("\n")
     }

@@ -5,13 +5,17 @@ mod before;
 mod buffers;
 mod debugger;
 mod divergence;
+mod ghosts;
 mod grid;
+mod indices;
 mod lanes;
 mod memory;
+mod need;
 mod rows;
 mod source;
 mod state;
 mod thread;
+mod windows;
 
 use std::borrow::Cow;
 
@@ -36,6 +40,9 @@ use state::LaneState;
 pub use thread::{status, thread_details};
 
 const NOTHING_RUN: &str = "Nothing has run yet: . goes on by one instruction, , goes back.";
+
+/// Rows in which the chosen problem is told in full.
+const TOLD: u16 = 3;
 
 /// The debugger of a launch; without one, as before the first step.
 fn debugger_of<'a>(
@@ -246,7 +253,7 @@ impl Picture for Kernel {
                 view.mark = debugger.problem.map(|row| Mark { column: 0, row });
                 // The table cuts what has no room in it; the chosen problem is told in full.
                 let chosen = self.whole.problems.get(debugger.problem.unwrap_or(0));
-                let [table, foot] = split(area, if area.height > 8 { 3 } else { 0 });
+                let [table, foot] = split(area, if area.height > 8 { TOLD } else { 0 });
                 let told = chosen.map(|problem| {
                     let text = format!("Line {}: {}.", problem.line, problem.sentence);
                     (text, look.theme.text)
@@ -266,22 +273,8 @@ impl Picture for Kernel {
         words(self, None, None)
     }
 
-    fn row_need(&self, at: At<'_>, width: u16, _: &Look) -> Option<RowNeed> {
-        /// Enough for every line or lane; rectangles have at most 65,535 cells.
-        const HIGH: u16 = 200;
-        let area = Rect::new(0, 0, width, HIGH);
-        let rows = match self.view {
-            View::Source => return Some(source::row_need(area, at.walk?)),
-            View::Lanes => lanes::rows_wanted(area, at.walk?),
-            View::Grid
-            | View::Memory
-            | View::Sectors
-            | View::Banks
-            | View::Timeline
-            | View::Divergence
-            | View::Problems => return None,
-        };
-        Some(RowNeed::exactly(rows))
+    fn row_need(&self, at: At<'_>, width: u16, look: &Look) -> Option<RowNeed> {
+        need::row_need(self, at, width, look)
     }
 
     fn values(&self, lines: &mut Lines) {

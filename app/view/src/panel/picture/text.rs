@@ -136,6 +136,7 @@ fn tone(tone: Tone, look: &Look) -> Style {
         Tone::Second => theme.curves[1],
         Tone::Third => theme.curves[2],
         Tone::Faint | Tone::Empty | Tone::Ghost => theme.dim,
+        Tone::Now => theme.accent,
         Tone::Warn => theme.warn,
         Tone::Bad => theme.bad.add_modifier(Modifier::CROSSED_OUT),
     }

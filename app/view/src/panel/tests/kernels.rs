@@ -135,11 +135,73 @@ fn an_image_has_its_rows_and_its_blocks() {
     walk = KernelDebugger::new(&grid);
     walk.choose_block(5);
     compare("kernel-blocks", &grid, &walk);
-    // Two sizes that the blocks cover equally: nothing says which one is the row.
-    let unclear = ["example=brighten-2d", "rows=20", "columns=30", "block_dim=[16,16]"];
+    // Of two sizes that the blocks cover equally the row is the one that the index is multiplied by.
+    let alike = ["example=brighten-2d", "rows=20", "columns=30", "block_dim=[16,16]"];
+    let memory = sent("memory", &alike);
+    let said = words(&memory, &KernelDebugger::new(&memory));
+    assert!(said.contains("out row 19: 0 poison") && !said.contains("out row 20"), "{said}");
+    // Where the text does not say either, nothing does.
+    let source = "source=__global__ void k(const float *in, float *out, int rows, int columns) { out[threadIdx.x + 16 * threadIdx.y] = in[0]; }";
+    let unclear: Vec<&str> = alike.into_iter().chain([source]).collect();
     let memory = sent("memory", &unclear);
     let said = words(&memory, &KernelDebugger::new(&memory));
     assert!(said.contains("out[0]:"), "{said}");
+}
+
+/// A warp's rows of an image, and without a guard the rows that lie below it.
+#[test]
+fn an_image_shows_what_a_warp_reaches_also_outside() {
+    let text = "__global__ void k(const float *in, float *out, int rows, int columns) {\n    int x = blockDim.x * blockIdx.x + threadIdx.x;\n    int y = blockDim.y * blockIdx.y + threadIdx.y;\n    int i = y * columns + x;\n    out[i] = in[i];\n}";
+    let source = format!("source={text}");
+    let launch = ["example=brighten-2d", &source, "rows=20", "columns=40", "block_dim=[16,16]"];
+    let memory = sent("memory", &launch);
+    let mut walk = KernelDebugger::new(&memory);
+    walk.go_to_problem(&memory.whole.problems, 0);
+    for (size, room, depth, set) in SCREENS {
+        let buf = drawn(&memory, &walk, None, room, depth, set);
+        super::compare(&format!("kernel-image-outside-{size}"), &buf);
+        let text = rows(&buf).join("\n");
+        assert!(text.contains("in row 20 ") && text.contains("lanes 0 to 15 read"), "{text}");
+    }
+    // What was reached in vain stays in sight.
+    walk.seek(Goal::End, Direction::Forward);
+    let text = rows(&drawn(&memory, &walk, None, (80, 24), ColorDepth::None, GlyphSet::Ascii));
+    let named = |name: &str| text.iter().find(|row| row.trim_start().starts_with(name)).cloned();
+    assert!(named("in row 20").is_some_and(|row| row.contains("::::")), "{text:?}");
+    assert!(text.iter().any(|row| row.contains("outside the buffer, earlier")), "{text:?}");
+}
+
+/// The rows that a picture takes are the same at every position, and it uses them.
+#[test]
+fn row_needs_stand_still_and_are_filled() {
+    let image = ["example=brighten-2d", "rows=20", "columns=40", "block_dim=[16,16]"];
+    let unguarded = ["example=vector-add-unguarded", "elements=10", "block_dim=[4]"];
+    let sum = ["example=reduce-interleaved", "elements=32", "block_dim=[64]"];
+    let look = look(ColorDepth::None, GlyphSet::Ascii);
+    for settings in [&image[..], &unguarded, &sum] {
+        for panel in ["source", "memory", "lanes", "grid", "divergence", "problems", "sectors"] {
+            let kernel = sent(panel, settings);
+            let mut walk = KernelDebugger::new(&kernel);
+            let need = |walk: &KernelDebugger| {
+                let view = FrameView::default();
+                let at = At { view: &view, focus: Focus::Aside, walk: Some(walk), past: None };
+                kernel.row_need(at, 78, &look).unwrap()
+            };
+            let first = need(&walk);
+            assert!(first.least <= first.most, "{panel}: {first:?}");
+            let mut fullest = 0;
+            for _ in 0..300 {
+                on(&mut walk, 1);
+                assert_eq!(need(&walk), first, "{panel} at {}: {settings:?}", walk.clock());
+                let room = (78, first.least);
+                let buf = drawn(&kernel, &walk, None, room, ColorDepth::None, GlyphSet::Ascii);
+                let used = rows(&buf).iter().rposition(|row| !row.trim().is_empty()).unwrap_or(0);
+                fullest = fullest.max(used + 1);
+            }
+            let spare = usize::from(first.least) - fullest;
+            assert!(spare <= 2, "{panel}: {spare} of {} rows are never used", first.least);
+        }
+    }
 }
 
 /// The launch that refutes a proof is another than the lab's own, and stepping it meets the fault at its thread.

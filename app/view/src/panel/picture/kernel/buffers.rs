@@ -1,11 +1,12 @@
 //! The buffers of a launch and its shared arrays.
 
 use mlsys_kernel::types::Scalar;
-use mlsys_kernel::{CellState, Machine, Reach};
+use mlsys_kernel::{CellState, Kernel, Machine, Reach};
 use mlsys_lab::Value;
 use mlsys_lab::frame::kernel::{Argument, Recipe};
 
 use super::debugger::{KernelDebugger, Thread};
+use super::indices::factor;
 use super::state::LaneAccess;
 
 /// A buffer in global memory, or an array in shared memory from a byte on.
@@ -24,7 +25,7 @@ pub(super) fn buffers(machine: &Machine, recipe: &Recipe) -> Vec<Buffer> {
         scalar,
         elements,
         shared: None,
-        columns: row_length(recipe, elements),
+        columns: row_length(recipe, name, elements),
     });
     let shared = machine.shared_arrays().into_iter().map(|array| Buffer {
         name: array.name,
@@ -36,46 +37,65 @@ pub(super) fn buffers(machine: &Machine, recipe: &Recipe) -> Vec<Buffer> {
     global.chain(shared).filter(|buffer| buffer.elements > 0).collect()
 }
 
-/// The row length of a matrix, by the two arguments that a launch in two dimensions covers with its threads: of one of
+/// The row length of a matrix of a launch in two dimensions: the size that the text multiplies by in an index into it, such
+/// as `columns` in `out[y * columns + x]`. Else by the two arguments that the launch covers with its threads: of a matrix of
 /// as many rows and columns, or of one that shares either with it.
-fn row_length(recipe: &Recipe, elements: usize) -> Option<usize> {
-    let sizes: Vec<usize> = recipe
-        .arguments
-        .iter()
-        .filter_map(|argument| match argument {
-            Argument::Whole(size) => usize::try_from(*size).ok().filter(|size| *size > 1),
-            Argument::Buffer { .. } | Argument::Real(_) => None,
-        })
-        .collect();
-    let covers = |axis: usize, size: usize| {
-        let block = recipe.block_dim[axis] as usize;
-        recipe.grid_dim[axis] as usize == size.div_ceil(block.max(1))
-    };
+fn row_length(recipe: &Recipe, name: &str, elements: usize) -> Option<usize> {
     let is_flat = (1..3).all(|axis| recipe.block_dim[axis] == 1 && recipe.grid_dim[axis] == 1);
     if is_flat {
         return None;
     }
+    let sizes: Vec<(usize, usize)> = (0..).zip(&recipe.arguments).filter_map(size).collect();
+    let kernel: Option<&Kernel> = recipe.parsed.get();
+    let names: Vec<&str> =
+        kernel.into_iter().flat_map(Kernel::params).map(|(name, _)| name).collect();
+    let named: Vec<(&str, usize)> =
+        sizes.iter().filter_map(|(place, size)| Some((*names.get(*place)?, *size))).collect();
+    let written = factor(&recipe.source, name, &named);
+    if let Some(columns) = written.filter(|columns| elements.is_multiple_of(*columns)) {
+        return Some(columns);
+    }
+    let covers = |axis: usize, size: usize| {
+        let block = recipe.block_dim[axis] as usize;
+        recipe.grid_dim[axis] as usize == size.div_ceil(block.max(1))
+    };
     // Where two sizes would do, nothing says which one is meant.
     let only = |axis: usize| {
-        let mut all = sizes.iter().filter(|size| covers(axis, **size));
-        let first = *all.next()?;
-        all.all(|size| *size == first).then_some(first)
+        let mut all = sizes.iter().map(|(_, size)| *size).filter(|size| covers(axis, *size));
+        let first = all.next()?;
+        all.all(|size| size == first).then_some(first)
     };
     let (columns, rows) = (only(0)?, only(1)?);
-    let shared =
-        |other: usize| elements.is_multiple_of(other) && sizes.contains(&(elements / other));
+    let is_size = |size: usize| sizes.iter().any(|(_, known)| *known == size);
+    let shared = |other: usize| elements.is_multiple_of(other) && is_size(elements / other);
     if shared(columns) {
         return Some(columns);
     }
     shared(rows).then(|| elements / rows)
 }
 
+/// A whole number that can be the size of something, with its place among the arguments.
+fn size((place, argument): (usize, &Argument)) -> Option<(usize, usize)> {
+    match argument {
+        Argument::Whole(size) => {
+            usize::try_from(*size).ok().filter(|size| *size > 1).map(|size| (place, size))
+        }
+        Argument::Buffer { .. } | Argument::Real(_) => None,
+    }
+}
+
 impl Buffer {
-    pub(super) fn label(&self, start: usize) -> String {
+    /// The name of a row that begins at an element, which the buffer may not have.
+    pub(super) fn label(&self, start: i64) -> String {
         match self.columns {
-            Some(columns) => format!("{} row {}", self.name, start / columns),
+            Some(columns) => format!("{} row {}", self.name, start.div_euclid(columns as i64)),
             None => format!("{}[{start}]", self.name),
         }
+    }
+
+    /// Whether it is a matrix of as many rows and columns as another one.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.columns.is_some() && (self.columns, self.elements) == (other.columns, other.elements)
     }
 
     /// The element that a lane reaches, if it lies in this buffer.

@@ -2,9 +2,10 @@
 
 use mlsys_kernel::recipe::{self, StartError};
 use mlsys_kernel::{
-    BlockState, Direction, Finding, Goal, LANES, Machine, Replay, Seek, SeekResult, Step, WarpState,
+    BlockState, Direction, Finding, Goal, Kernel as Program, LANES, Machine, Replay, Seek,
+    SeekResult, Step, WarpState,
 };
-use mlsys_lab::frame::kernel::{Element, FaultSite, Kernel, Problem, Recipe, View};
+use mlsys_lab::frame::kernel::{Element, FaultSite, Kernel, Parsed, Problem, Recipe, View};
 
 /// A position in a launch, and what is selected there.
 #[derive(Clone, Debug)]
@@ -57,10 +58,17 @@ impl Thread {
 
 impl KernelDebugger {
     pub fn new(kernel: &Kernel) -> Self {
-        let machine = recipe::start(&kernel.recipe);
+        let mut recipe = kernel.recipe.clone();
+        // A record has the text alone.
+        if recipe.parsed.get::<Program>().is_none()
+            && let Ok(program) = Program::parse("kernel.cu", &recipe.source)
+        {
+            recipe.parsed = Parsed::new(program);
+        }
+        let machine = recipe::start(&recipe);
         Self {
             replay: machine.map(|machine| Box::new(Replay::new(machine))),
-            recipe: kernel.recipe.clone(),
+            recipe,
             total: kernel.whole.steps,
             pinned: None,
             lane: 0,

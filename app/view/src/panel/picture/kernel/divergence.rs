@@ -88,6 +88,12 @@ pub(super) fn raster(
     (cells, mark)
 }
 
+/// The rows of the sentence, with numbers of a usual length.
+pub(super) fn note_rows(width: u16) -> u16 {
+    const LENGTH: u16 = 150;
+    LENGTH.div_ceil(width.max(1)).min(3)
+}
+
 fn issues(kernel: &Kernel, warp: (u32, u32)) -> Vec<&Issue> {
     kernel.whole.issues.iter().filter(|issue| (issue.block, issue.warp) == warp).collect()
 }

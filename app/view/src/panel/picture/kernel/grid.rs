@@ -10,11 +10,16 @@ use super::debugger::{KernelDebugger, Thread};
 use super::state::{LaneState, threads};
 use super::{draw_error, state_legend, write_lines};
 use crate::canvas::{self as pen, Canvas, Pen};
+use crate::panel::picture::RowNeed;
 use crate::panel::plane::split;
 use crate::theme::Look;
 
 /// Columns before the threads, for the number of the first of a row.
 const MARGIN: u16 = 6;
+
+/// Rows of the map of blocks and of the threads that are seen at least.
+const LEAST_MAP: u16 = 2;
+const LEAST_THREADS: u16 = 4;
 
 struct Block {
     number: u32,
@@ -111,16 +116,40 @@ pub(super) fn draw(area: Rect, canvas: &mut Canvas, debugger: &KernelDebugger, l
 
 /// Blocks, threads, and the legend. The threads have what they need, as long as some blocks are seen above them.
 fn parts(area: Rect, debugger: &KernelDebugger) -> [Rect; 3] {
-    let foot = u16::from(area.height > 8) + u16::from(area.height > 12);
-    let [above, foot] = split(area, foot);
-    let in_flight = debugger.machine().map_or(0, |machine| machine.blocks().len());
-    let in_flight =
-        pen::cells(in_flight).saturating_add(3 + block_rows(area.width, area.height / 3, debugger));
-    let rows = debugger.threads().div_ceil(across(debugger));
-    let rows = pen::cells(rows as usize).saturating_add(1);
-    let below = rows.min(above.height * 2 / 3).max(above.height.saturating_sub(in_flight));
-    let [above, below] = split(above, below);
+    let threads = pen::cells(debugger.threads().div_ceil(across(debugger)) as usize);
+    let blocks = |rows: u16| {
+        let map = block_rows(area.width, rows.saturating_sub(LEAST_THREADS + 1), debugger);
+        (map, map.saturating_add(in_flight(debugger)).saturating_add(1))
+    };
+    // The legend gives way to blocks and threads, except where there are rows enough for a part of them.
+    let left = area.height.saturating_sub(blocks(area.height).1).saturating_sub(threads + 1);
+    let kept = u16::from(area.height > 8) + u16::from(area.height > 12);
+    let [above, foot] = split(area, left.clamp(kept, 2));
+    let rows = above.height;
+    let (map, blocks) = blocks(rows);
+    let below = threads.saturating_add(1).min(rows * 2 / 3).max(rows.saturating_sub(blocks));
+    let [above, below] = split(above, below.min(rows.saturating_sub(map + 1)));
     [above, below, foot]
+}
+
+/// Blocks that are in flight at once, as long as there are as many.
+fn in_flight(debugger: &KernelDebugger) -> u16 {
+    let most = u64::try_from(debugger.recipe.concurrent_blocks).unwrap_or(u64::MAX);
+    pen::cells(most.clamp(1, debugger.blocks().max(1)) as usize)
+}
+
+/// The rows of the map of blocks, of those in flight, of the threads and of the legend.
+pub(super) fn row_need(width: u16, debugger: &KernelDebugger) -> RowNeed {
+    /// A row between blocks and threads, the title of the threads, and the legend.
+    const AROUND: u16 = 4;
+    let map = block_rows(width, u16::MAX, debugger);
+    let in_flight = in_flight(debugger);
+    let rows = pen::cells(debugger.threads().div_ceil(across(debugger)) as usize);
+    let around = map.min(LEAST_MAP).saturating_add(AROUND);
+    RowNeed {
+        least: around.saturating_add(rows.min(LEAST_THREADS)).saturating_add(in_flight.min(2)),
+        most: map.saturating_add(AROUND).saturating_add(rows).saturating_add(in_flight),
+    }
 }
 
 /// Rows of the picture of all blocks: those of the grid in y, where they fit.

@@ -8,13 +8,17 @@ use ratatui::layout::{Position, Rect};
 
 use super::debugger::{KernelDebugger, Thread};
 use super::state::{LaneAccess, LaneState, lane_accesses, threads, variables, variables_of};
-use super::thread::{LineKind, formulas, thread_details};
+use super::thread::{LineKind, formulas, index_count, thread_details};
 use super::{draw_error, state_legend, write_lines};
 use crate::canvas::{Canvas, Pen, width};
+use crate::panel::picture::RowNeed;
 use crate::theme::Look;
 
 /// Rows of a band of lanes: numbers, letters, values.
 const BAND: u16 = 3;
+
+/// Indices of a thread for which rows are kept.
+const MOST_INDICES: usize = 6;
 
 /// Stands where a lane's variable has no value.
 const NO_VALUE: &str = "?";
@@ -170,11 +174,14 @@ pub(super) fn lane_at(area: Rect, debugger: &KernelDebugger, at: Position) -> Op
     (0..LANES as u16).find(holds).map(u32::from)
 }
 
-/// The rows of the bands, of the head, and of what is said of the thread.
-pub(super) fn rows_wanted(area: Rect, debugger: &KernelDebugger) -> u16 {
+/// The rows of the bands, of the head and the legend, and of what is told of the thread.
+pub(super) fn row_need(area: Rect, debugger: &KernelDebugger) -> RowNeed {
     let texts: Vec<String> = lanes(debugger).iter().map(Lane::text).collect();
-    let details = thread_details(debugger).len().max(8) as u16;
-    Bands::new(&texts, area).rows().saturating_add(details + 3)
+    let bands = Bands::new(&texts, area).rows();
+    // The thread, its last access, its variables, and its indices, of which a long one takes two rows.
+    let indices = index_count(&debugger.recipe.source).clamp(1, MOST_INDICES) as u16;
+    let least = bands.saturating_add(2 + 3 + indices);
+    RowNeed { least, most: least.saturating_add(2 + indices) }
 }
 
 impl KernelDebugger {

@@ -1,10 +1,11 @@
 //! Cells of memory, buffer by buffer: what happened to each, its value, and which lane reaches it now.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use mlsys_kernel::{AccessKind, CellState, Machine, Reach};
 use mlsys_lab::Value;
+use mlsys_lab::frame::kernel::Kernel;
 use mlsys_lab::frame::{Cell, CellRow, Cells, Kind, Tone};
 use mlsys_lab::picture::index_ranges;
 use mlsys_lab::value::number;
@@ -12,171 +13,295 @@ use mlsys_lab::value::number;
 use super::NOTHING_RUN;
 use super::before::Before;
 use super::buffers::{Buffer, buffers};
+use super::cells;
 use super::debugger::{KernelDebugger, Thread};
+use super::ghosts::{Ghost, Ghosts};
 use super::state::{LaneAccess, lane_accesses};
+use super::windows::{Line, Windows, shares};
+use crate::panel::picture::RowNeed;
+use crate::{canvas as pen, text};
 
 /// Columns and rows of a page of a file.
 pub(super) const PAGE: (usize, usize) = (140, 60);
 
 /// What happened to a cell, in the order of the legend.
-const KINDS: [(&str, Tone); 7] = [
+const KINDS: [(&str, Tone); 6] = [
     ("untouched", Tone::Faint),
     ("read", Tone::First),
     ("written", Tone::Second),
     ("written more than once", Tone::Warn),
     ("poison: never written", Tone::Empty),
     ("racing", Tone::Bad),
-    ("outside the buffer", Tone::Third),
 ];
 
-/// The kind of a cell that no buffer has, and of one that lanes of an earlier launch reached for.
-const OUTSIDE: usize = 6;
-const EARLIER: usize = 7;
+const UNTOUCHED: usize = 0;
+const READ: usize = 1;
+const WRITTEN: usize = 2;
+/// Cells that no buffer has, which lanes reach for now, or did before.
+pub(super) const OUTSIDE: usize = 6;
+pub(super) const EARLIER: usize = 7;
+/// A cell of an image that a lane reaches now.
+const NOW: usize = 8;
 
-/// The cells of all buffers and of the block's shared memory, as much of each as there is room for in columns and rows, around
-/// what is reached; and the row and column of the cell that the selected lane reaches. Behind the buffers stand the cells that
-/// lanes reach for in vain now, or did in an earlier launch.
+/// What is drawn of cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    /// Their values, and behind these the lanes that reach them now.
+    Values,
+    /// What happened to them, or that a lane reaches them now: the pixels of an image.
+    States,
+}
+
+/// The cells of all buffers and of the block's shared memory, as much of each as there is room for, around what is reached;
+/// and the row and column of the cell that the selected lane reaches. With the buffers stand the cells outside of them that
+/// lanes reach for in vain, now or before, or did in an earlier launch.
 pub(super) fn memory(
     debugger: &KernelDebugger,
     before: Option<&Before<'_>>,
     (columns, rows): (usize, usize),
 ) -> (Cells, Option<(usize, usize)>) {
-    /// Bytes of a sector of global memory.
-    const SECTOR: usize = 32;
-    /// Rows that each buffer gets at least.
-    const LEAST: usize = 2;
     let note = |note: String| (Cells { note, ..Cells::default() }, None);
     let machine = match debugger.machine() {
         Ok(machine) => machine,
         Err(error) => return note(error.to_string()),
     };
-    let here = debugger.here();
+    let width = pen::cells(columns);
     let buffers = buffers(machine, &debugger.recipe);
     if buffers.is_empty() {
         return note("The kernel has no buffer.".to_owned());
     }
+    let windows = Windows::new(debugger, machine, &buffers, columns);
+    // A page has the values of an image too.
+    let written = if windows.has_values || (columns, rows) == PAGE {
+        Written::Values
+    } else {
+        Written::States
+    };
     let accesses = lane_accesses(debugger);
-    // Numbers, legend, sentence, and the name of the mark need rows.
-    let each = (rows.saturating_sub(7) / buffers.len()).max(LEAST);
-    let line = match buffers.iter().filter_map(|buffer| buffer.columns).max() {
-        // Next to the rows of a matrix, whole sectors of about the same length.
-        Some(longest) => [32, 16].into_iter().find(|count| *count <= longest).unwrap_or(8),
-        None => across(machine, &buffers, here, columns),
-    };
-    let mut cell_rows = Vec::new();
-    let mut mark = None;
-    // A buffer that is not reached shows what lies at the same place as in the one that is.
-    let own = accesses.get(here.lane as usize).and_then(Option::as_ref);
-    let reached = own.or(accesses.iter().flatten().next());
-    let verb = |lanes: usize| verb(reached.map(|access| access.kind), lanes);
-    for buffer in &buffers {
-        let lanes = lanes_by_element(&accesses, buffer);
-        let about = buffer.element(reached).or_else(|| lanes.keys().next().copied());
-        let watched = buffer.watched(debugger);
-        let about = about.or(watched).or_else(|| reached.and_then(global_element)).unwrap_or(0);
-        let across = buffer.columns.unwrap_or(line);
-        let first = window(about, buffer.elements, across, each);
-        let last = (first + across * each).min(buffer.elements);
-        let own = own.and_then(|own| buffer.element(Some(own))).or(watched);
-        let ghosts = ghosts(&accesses, before, buffer);
-        for start in (first..last).step_by(across) {
-            let row = start..(start + across).min(last);
-            if let Some(at) = own.filter(|at| row.contains(at)) {
-                mark = Some((cell_rows.len(), at - start));
-            }
-            let here_now: Vec<usize> =
-                lanes.range(row.clone()).flat_map(|(_, lanes)| lanes.iter().copied()).collect();
-            let cell = |element: usize| Some(cell(buffer, machine, here, element, &lanes));
-            let mut cells: Vec<_> = row.map(cell).collect();
-            // What lies behind the last element, as far as the row goes, is drawn where it would be.
-            let behind = start as i64 + cells.len() as i64..start as i64 + across as i64;
-            if last == buffer.elements {
-                cells.extend(ghost_cells(&ghosts, behind));
-            }
-            cell_rows.push(CellRow {
-                label: buffer.label(start),
-                cells,
-                remark: match here_now.len() {
-                    0 => String::new(),
-                    count => format!("{} {}", lane_ranges(&here_now), verb(count)),
-                },
-            });
-        }
-        let in_row = (last.saturating_sub(1) / across * across + across) as i64;
-        let is_far = |at: &i64| *at < 0 || last == buffer.elements && *at >= in_row;
-        let mut far = ghosts.iter().filter(|(at, _)| is_far(at));
-        let nearest = far.clone().find(|(_, lanes)| !lanes.is_empty()).or_else(|| far.next());
-        if let Some((start, _)) = nearest {
-            let row = *start..*start + across as i64;
-            let lanes: Vec<usize> =
-                ghosts.range(row.clone()).flat_map(|(_, l)| l.clone()).collect();
-            cell_rows.push(CellRow {
-                label: format!("{}[{start}]", buffer.name),
-                cells: ghost_cells(&ghosts, row),
-                remark: match lanes.len() {
-                    0 => String::new(),
-                    count => format!("{} {}", lane_ranges(&lanes), verb(count)),
-                },
-            });
-        }
+    let ghosts = buffers.iter().map(|of| Ghosts::new(machine, &accesses, before, of)).collect();
+    let of = Launch { debugger, machine, buffers, windows, accesses, ghosts, written };
+    let mut kinds = shown_kinds(&of.ghosts, before, written);
+    let note = [unwritten(debugger, machine), of.selected_lane()].concat();
+    let below = text::rows(&note, width) + u16::from(!of.windows.is_whole);
+    let room =
+        |kinds: &[Kind]| rows.saturating_sub((cells::legend_rows(kinds, width) + below).into());
+    let (mut cell_rows, mut mark) = of.rows(room(&kinds));
+    if kinds.len() > KINDS.len() {
+        // Next to the kinds that only some steps have, those that no cell has now would have no room.
+        let cells = cell_rows.iter().flat_map(|row| row.cells.iter().flatten());
+        let seen: BTreeSet<usize> = cells.map(|cell| cell.kind).collect();
+        let unseen = (0..kinds.len()).filter(|kind| !seen.contains(kind));
+        unseen.for_each(|kind| kinds[kind].tone = Tone::Text);
+        (cell_rows, mark) = of.rows(room(&kinds));
     }
-    let has = |kind: usize| {
-        let mut cells = cell_rows.iter().flat_map(|row: &CellRow| row.cells.iter().flatten());
-        cells.any(|cell| cell.kind == kind)
-    };
-    let mut kinds = kinds_until(if has(OUTSIDE) || has(EARLIER) { KINDS.len() } else { OUTSIDE });
-    if let Some(before) = before.filter(|_| has(EARLIER)) {
-        let name = format!("outside the buffer in {}", before.label);
-        kinds.push(Kind { name, tone: Tone::Ghost });
-    }
-    let cells = Cells {
-        group: buffers
-            .iter()
-            .find_map(|b| b.columns)
-            .map_or(SECTOR / 4, |_| debugger.recipe.block_dim[0] as usize),
-        kinds,
-        rows: cell_rows,
-        note: [unwritten(debugger, machine), selected_lane(debugger, &accesses)].concat(),
-        ..Cells::default()
-    };
-    (cells, mark)
+    (Cells { group: of.windows.group, kinds, rows: cell_rows, note, ..Cells::default() }, mark)
 }
 
-/// Of cells that exist.
+/// A position in a launch, and what of its memory is drawn.
+struct Launch<'a> {
+    debugger: &'a KernelDebugger,
+    machine: &'a Machine,
+    buffers: Vec<Buffer>,
+    windows: Windows,
+    accesses: Vec<Option<LaneAccess>>,
+    /// By buffer.
+    ghosts: Vec<Ghosts>,
+    written: Written,
+}
+
+impl Launch<'_> {
+    /// As many rows of cells as there is room for, and the row and column of the one that the selected lane reaches.
+    fn rows(&self, room: usize) -> (Vec<CellRow>, Option<(usize, usize)>) {
+        let here = self.debugger.here();
+        // A buffer that is not reached shows what lies at the same place as in the one that is.
+        let own = self.accesses.get(here.lane as usize).and_then(Option::as_ref);
+        let reached = own.or(self.accesses.iter().flatten().next());
+        let verb = |lanes: usize| verb(reached.map(|access| access.kind), lanes);
+        // At most a third of a buffer's rows are for what lies outside of it.
+        let most_far = room / self.buffers.len().max(1) / 3;
+        let far = self.ghosts.iter().zip(&self.buffers);
+        let far = far.map(|(ghosts, of)| ghosts.far(of, self.windows.across(of), most_far));
+        let far: Vec<Vec<Range<i64>>> = far.collect();
+        let room = room.saturating_sub(far.iter().map(Vec::len).sum());
+        let wanted: Vec<usize> = self.buffers.iter().map(|of| self.windows.all(of)).collect();
+        let shares = shares(room, &wanted);
+        let by_buffer = self.buffers.iter().map(|buffer| lanes_by_element(&self.accesses, buffer));
+        let by_buffer: Vec<BTreeMap<usize, Vec<usize>>> = by_buffer.collect();
+        let range = |lanes: &BTreeMap<usize, Vec<usize>>| {
+            Some(*lanes.keys().next()?..lanes.keys().next_back()? + 1)
+        };
+        let mut ranges = self.buffers.iter().zip(&by_buffer);
+        let touched_now = ranges.find_map(|(of, lanes)| Some((of, range(lanes)?)));
+        let mut cell_rows: Vec<CellRow> = Vec::new();
+        let mut mark = None;
+        for (place, buffer) in self.buffers.iter().enumerate() {
+            let lanes = &by_buffer[place];
+            let watched = buffer.watched(self.debugger);
+            let about = buffer.element(reached).or_else(|| lanes.keys().next().copied());
+            let about = about.or(watched).or_else(|| reached.and_then(global_element)).unwrap_or(0);
+            // A matrix of the same rows shows those that are touched in the other.
+            let alike = touched_now.as_ref().filter(|(of, _)| of.is_like(buffer));
+            let alike = alike.map(|(_, touched)| touched.clone());
+            let touched = range(lanes).or(alike).unwrap_or(about..about + 1);
+            let own = own.and_then(|own| buffer.element(Some(own))).or(watched);
+            let across = self.windows.across(buffer);
+            let ghosts = &self.ghosts[place];
+            for line in self.windows.seen(buffer, about, &touched, shares[place]) {
+                let Line::Elements(row) = line else {
+                    cell_rows.push(CellRow::default());
+                    continue;
+                };
+                if let Some(at) = own.filter(|at| row.contains(at)) {
+                    mark = Some((cell_rows.len(), at - row.start));
+                }
+                let here_now: Vec<usize> =
+                    lanes.range(row.clone()).flat_map(|(_, lanes)| lanes.iter().copied()).collect();
+                let mut cells: Vec<_> =
+                    row.clone().map(|at| Some(self.cell(buffer, at, lanes.get(&at)))).collect();
+                // What lies behind the last element, as far as the row goes, is drawn where it would be.
+                if row.end == buffer.elements {
+                    let behind = row.end as i64..(row.start + across) as i64;
+                    cells.extend(ghosts.cells(behind, self.written));
+                }
+                cell_rows.push(CellRow {
+                    label: buffer.label(row.start as i64),
+                    cells,
+                    remark: lanes_remark(&here_now, verb),
+                });
+            }
+            cell_rows.extend(far[place].iter().map(|row| CellRow {
+                label: buffer.label(row.start),
+                cells: ghosts.cells(row.clone(), self.written),
+                remark: lanes_remark(&ghosts.lanes(row.clone()), verb),
+            }));
+        }
+        (cell_rows, mark)
+    }
+
+    fn cell(&self, buffer: &Buffer, element: usize, lanes: Option<&Vec<usize>>) -> Cell {
+        let here = self.debugger.here();
+        let Some((state, value)) = buffer.value(self.machine, here, element) else {
+            return Cell::new(4);
+        };
+        match (self.written, kind(state)) {
+            (Written::States, UNTOUCHED | READ | WRITTEN) if lanes.is_some() => Cell::new(NOW),
+            (Written::States, kind) => Cell::new(kind),
+            (Written::Values, kind) => {
+                let mut text = if state.defined { short(&value) } else { "?".to_owned() };
+                text.push_str(&lanes.map_or_else(String::new, |lanes| behind(lanes)));
+                Cell { kind, text }
+            }
+        }
+    }
+
+    fn selected_lane(&self) -> String {
+        let debugger = self.debugger;
+        let Thread { block, warp, lane } = debugger.here();
+        let name = format!("Lane {lane} of warp {warp} of block {block}");
+        match self.accesses.get(lane as usize).and_then(Option::as_ref) {
+            Some(access) if access.is_now => {
+                let text = access.describe(debugger);
+                let key = match self.written {
+                    Written::Values => " Behind a < stands the lane that touches the cell now.",
+                    Written::States => "",
+                };
+                format!("{name} {text}.{key}")
+            }
+            Some(access) => {
+                let text = access.describe(debugger);
+                format!("{name}: last access in line {}: {text}.", access.line)
+            }
+            None if debugger.last().is_none() => NOTHING_RUN.to_owned(),
+            None if debugger.has_ended() => {
+                format!("{name}: its block has ended; , and < go back to what it touched.")
+            }
+            None => format!("{name} has touched nothing."),
+        }
+    }
+}
+
+/// The rows of all cells, of the legend and of the sentence.
+pub(super) fn row_need(kernel: &Kernel, debugger: &KernelDebugger, width: u16) -> RowNeed {
+    /// Columns of the longest sentences about a lane.
+    const SENTENCE: u16 = 115;
+    /// Rows of each buffer that are seen at least.
+    const LEAST: usize = 2;
+    let Ok(machine) = debugger.machine() else { return RowNeed::exactly(3) };
+    let buffers = buffers(machine, &debugger.recipe);
+    let windows = Windows::new(debugger, machine, &buffers, usize::from(width));
+    let outside = |buffer: &Buffer| {
+        let problems = kernel.whole.problems.iter().filter_map(|it| it.outside.as_ref());
+        let across = windows.across(buffer);
+        let behind = (buffer.elements.div_ceil(across) * across) as i64;
+        let reached = problems.filter(|outside| outside.buffer == buffer.name);
+        reached.map(|outside| !(0..behind).contains(&outside.at)).collect::<Vec<_>>()
+    };
+    let outside: Vec<Vec<bool>> = buffers.iter().map(outside).collect();
+    // One of them may lie in a row of its own.
+    let far = outside.iter().filter(|of| of.contains(&true)).count();
+    let names = if outside.concat().is_empty() { KINDS.len() } else { KINDS.len() + 2 };
+    let legend = if names * 22 > usize::from(width) { 2 } else { 1 };
+    let around = legend + SENTENCE.div_ceil(width.max(1)).min(2) + u16::from(!windows.is_whole);
+    let rows = |of: fn(usize) -> usize| {
+        let rows = buffers.iter().map(|buffer| of(windows.all(buffer))).sum::<usize>();
+        pen::cells(rows + far).saturating_add(around)
+    };
+    let is_image = buffers.iter().any(|buffer| buffer.columns.is_some());
+    RowNeed {
+        least: rows(|all| all.min(LEAST)),
+        most: if is_image { rows(|all| all) } else { rows(|all| 2 * all) },
+    }
+}
+
+fn lanes_remark(lanes: &[usize], verb: impl Fn(usize) -> &'static str) -> String {
+    match lanes.len() {
+        0 => String::new(),
+        // Behind a comma stands what can be left out.
+        count => format!("{} {}", lane_ranges(lanes).replace(", ", " and "), verb(count)),
+    }
+}
+
+/// The kinds that the legend names: those of cells outside of buffers only where there are any.
+fn shown_kinds(ghosts: &[Ghosts], before: Option<&Before<'_>>, written: Written) -> Vec<Kind> {
+    let has = |kind: Ghost| ghosts.iter().any(|ghosts| ghosts.has(kind));
+    let named = |name: String, tone: Tone| Kind { name, tone };
+    let mut kinds = kinds();
+    kinds.push(named("outside the buffer".to_owned(), Tone::Third));
+    let earlier = match before.filter(|_| !has(Ghost::Before)) {
+        Some(before) => format!("outside the buffer in {}", before.label),
+        None => "outside the buffer, earlier".to_owned(),
+    };
+    kinds.push(named(earlier, Tone::Ghost));
+    kinds.push(named("reached now".to_owned(), Tone::Now));
+    let is_seen =
+        [has(Ghost::Now), has(Ghost::Before) || has(Ghost::Earlier), written == Written::States];
+    if is_seen == [false; 3] {
+        kinds.truncate(KINDS.len());
+    }
+    // Cells know their kind by its place: what is not seen loses its name, not its place.
+    for (kind, _) in kinds[..].iter_mut().skip(KINDS.len()).zip(is_seen).filter(|(_, seen)| !seen) {
+        kind.tone = Tone::Text;
+    }
+    kinds
+}
+
+/// What happened to cells that exist.
 pub(super) fn kinds() -> Vec<Kind> {
-    kinds_until(OUTSIDE)
-}
-
-fn kinds_until(end: usize) -> Vec<Kind> {
-    let kinds = KINDS.into_iter().take(end);
-    kinds.map(|(name, tone)| Kind { name: name.to_owned(), tone }).collect()
+    KINDS.map(|(name, tone)| Kind { name: name.to_owned(), tone }).to_vec()
 }
 
 pub(super) fn kind(state: CellState) -> usize {
     match state {
         CellState { raced: true, .. } => 5,
         CellState { rewritten: true, .. } => 3,
-        CellState { written: true, .. } => 2,
+        CellState { written: true, .. } => WRITTEN,
         CellState { defined: false, .. } => 4,
-        CellState { read: true, .. } => 1,
-        CellState { .. } => 0,
+        CellState { read: true, .. } => READ,
+        CellState { .. } => UNTOUCHED,
     }
 }
 
-fn cell(
-    buffer: &Buffer,
-    machine: &Machine,
-    here: Thread,
-    element: usize,
-    lanes: &BTreeMap<usize, Vec<usize>>,
-) -> Cell {
-    let Some((state, value)) = buffer.value(machine, here, element) else { return Cell::new(4) };
-    let mut text = if state.defined { short(&value) } else { "?".to_owned() };
-    text.push_str(&lanes.get(&element).map_or_else(String::new, |lanes| behind(lanes)));
-    Cell { kind: kind(state), text }
-}
-
-fn short(value: &Value) -> String {
+pub(super) fn short(value: &Value) -> String {
     match value {
         Value::Float(x) if x.is_finite() => {
             let whole = number(*x);
@@ -194,70 +319,8 @@ fn short(value: &Value) -> String {
     }
 }
 
-/// Elements in a row: whole sectors of four bytes each, as many as fit with their values.
-fn across(machine: &Machine, buffers: &[Buffer], here: Thread, columns: usize) -> usize {
-    let longest = |buffer: &Buffer| {
-        let values = (0..buffer.elements.min(256)).filter_map(|at| buffer.value(machine, here, at));
-        values.map(|(_, value)| short(&value).len()).max().unwrap_or(1)
-    };
-    // A glyph, the value, an arrow with a lane, a gap.
-    let cell = buffers.iter().map(longest).max().unwrap_or(1) + 5;
-    let label = buffers.iter().map(|buffer| buffer.label(buffer.elements.saturating_sub(1)).len());
-    let label = label.max().unwrap_or(0);
-    let room = columns.saturating_sub(label + 2);
-    [32, 16, 8, 4].into_iter().find(|count| count * cell + count / 8 <= room).unwrap_or(8)
-}
-
-/// The first element in sight: whole rows, a given element among them.
-fn window(about: usize, elements: usize, across: usize, rows: usize) -> usize {
-    let row = about.min(elements.saturating_sub(1)) / across;
-    let first = (row + 1 + rows / 4).saturating_sub(rows);
-    first.min(elements.div_ceil(across).saturating_sub(rows)) * across
-}
-
-/// The elements that the buffer does not have, with the lanes that reach for them now; without lanes those that an earlier
-/// launch reached for.
-fn ghosts(
-    accesses: &[Option<LaneAccess>],
-    before: Option<&Before<'_>>,
-    buffer: &Buffer,
-) -> BTreeMap<i64, Vec<usize>> {
-    let is_outside = |element: &i64| !(0..buffer.elements as i64).contains(element);
-    let earlier = before.into_iter().flat_map(|before| before.outside(&buffer.name));
-    let mut found: BTreeMap<i64, Vec<usize>> =
-        earlier.filter(is_outside).map(|element| (element, Vec::new())).collect();
-    for (lane, access) in accesses.iter().enumerate() {
-        if let Some(LaneAccess {
-            is_now: true,
-            reach: Reach::Global { buffer: of, element, .. },
-            ..
-        }) = access
-            && *of == buffer.name
-            && is_outside(element)
-        {
-            found.entry(*element).or_default().push(lane);
-        }
-    }
-    found
-}
-
-/// A stretch of cells that the buffer does not have, up to the last that is reached for.
-fn ghost_cells(ghosts: &BTreeMap<i64, Vec<usize>>, range: Range<i64>) -> Vec<Option<Cell>> {
-    let last = |is: fn(&Vec<usize>) -> bool| {
-        let mut of = ghosts.range(range.clone()).filter(|(_, lanes)| is(lanes));
-        of.next_back().map_or(range.start, |(at, _)| at + 1)
-    };
-    let (now, any) = (last(|lanes| !lanes.is_empty()), last(|_| true));
-    let cell = |at: i64| match ghosts.get(&at) {
-        Some(lanes) if lanes.is_empty() => Some(Cell::new(EARLIER)),
-        Some(lanes) => Some(Cell { kind: OUTSIDE, text: behind(lanes) }),
-        None => (at < now).then(|| Cell::new(OUTSIDE)),
-    };
-    (range.start..any).map(cell).collect()
-}
-
 /// The lanes that reach a cell, behind its value.
-fn behind(lanes: &[usize]) -> String {
+pub(super) fn behind(lanes: &[usize]) -> String {
     match lanes {
         [lane] => format!("<{lane}"),
         [lane, ..] => format!("<{lane}+"),
@@ -309,24 +372,5 @@ fn unwritten(debugger: &KernelDebugger, machine: &Machine) -> String {
     match machine.cell(&watched.buffer, watched.at) {
         Some(CellState { written: false, .. }) => format!("{watched} has not been written. "),
         Some(_) | None => String::new(),
-    }
-}
-
-fn selected_lane(debugger: &KernelDebugger, accesses: &[Option<LaneAccess>]) -> String {
-    let Thread { block, warp, lane } = debugger.here();
-    let name = format!("Lane {lane} of warp {warp} of block {block}");
-    match accesses.get(lane as usize).and_then(Option::as_ref) {
-        Some(access) if access.is_now => {
-            let text = access.describe(debugger);
-            format!("{name} {text}. Behind a < stands the lane that touches the cell now.")
-        }
-        Some(access) => {
-            format!("{name}: last access in line {}: {}.", access.line, access.describe(debugger))
-        }
-        None if debugger.last().is_none() => NOTHING_RUN.to_owned(),
-        None if debugger.has_ended() => {
-            format!("{name}: its block has ended; , and < go back to what it touched.")
-        }
-        None => format!("{name} has touched nothing."),
     }
 }

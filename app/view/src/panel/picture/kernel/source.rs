@@ -325,9 +325,10 @@ impl Listing {
         let pieces: Vec<Piece> =
             (0..).zip(&texts).flat_map(|(line, text)| cut(line, text, room)).collect();
         let marked = debugger.marked() as usize;
-        let at = pieces.iter().position(|piece| piece.line + 1 >= marked).unwrap_or(0);
+        let at = pieces.partition_point(|piece| piece.line + 1 < marked);
+        let end = pieces.partition_point(|piece| piece.line < marked);
         let parts = parts(area, pieces.len(), debugger);
-        let first = first(pieces.len(), at, rows(parts[0]).len());
+        let first = first(pieces.len(), at..end, rows(parts[0]).len());
         Self { numbers, shown, margin, pieces, first, parts }
     }
 }
@@ -365,8 +366,10 @@ pub(super) fn row_need(area: Rect, debugger: &KernelDebugger) -> RowNeed {
     RowNeed { least: LEAST_SAID, most: MOST_SAID }.and(pen::cells(listing.pieces.len()) + 1)
 }
 
-/// The first row that is shown: the window moves by halves, so that it stands still over most steps.
-fn first(all: usize, at: usize, rows: usize) -> usize {
+/// The first row that is shown: the window moves by halves, so that it stands still over most steps, and further where a
+/// long line would not be seen to its end.
+fn first(all: usize, at: Range<usize>, rows: usize) -> usize {
     let half = (rows / 2).max(1);
-    (at.saturating_sub(rows / 4) / half * half).min(all.saturating_sub(rows))
+    let still = at.start.saturating_sub(rows / 4) / half * half;
+    still.max(at.end.saturating_sub(rows).min(at.start)).min(all.saturating_sub(rows))
 }

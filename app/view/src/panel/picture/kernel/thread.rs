@@ -4,6 +4,7 @@ use mlsys_expr::{Dialect, evaluate_pattern, parse};
 use mlsys_kernel::{BlockState, Event, Goal};
 
 use super::debugger::{KernelDebugger, Play, SearchResult, Thread};
+use super::indices::is_letter;
 use super::state::{lane_accesses, variables};
 
 pub fn status(debugger: &KernelDebugger) -> Vec<String> {
@@ -243,6 +244,12 @@ fn global_index(debugger: &KernelDebugger) -> Formula {
     }
 }
 
+/// Assignments of the text to a variable from the thread's place; each may name a variable of its own.
+pub(super) fn index_count(source: &str) -> usize {
+    let lines = source.lines().filter_map(|line| line.split("//").next());
+    lines.flat_map(|line| line.split(';')).filter_map(assignment).count()
+}
+
 /// The variable and the expression of an assignment that reads the thread's place.
 fn assignment(statement: &str) -> Option<(&str, &str)> {
     let (left, right) = statement.split_once('=')?;
@@ -255,10 +262,6 @@ fn assignment(statement: &str) -> Option<(&str, &str)> {
     }
     let name = left.trim_end().rsplit(|c: char| !is_letter(c)).next()?;
     name.starts_with(|c: char| !c.is_ascii_digit()).then_some((name, right))
-}
-
-fn is_letter(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
 }
 
 /// The text with built-in variables, variables and `#define`d numbers as numbers.
