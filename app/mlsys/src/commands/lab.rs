@@ -377,25 +377,23 @@ fn metric_rows(schema: &Schema, data: &RunData, width: Width) -> Vec<Vec<String>
     let mut names: Vec<&str> = metrics.keys().copied().collect();
     // What no schema foresees comes last.
     names.sort_by_key(|name| (place(name).unwrap_or(usize::MAX), numbered(name)));
-    names
-        .into_iter()
-        .filter_map(|name| {
-            let value = width.value(&metrics.get(name)?.to_string(), MAX_VALUE);
-            let metric = schema.metric(name);
-            let unit = metric.iter().flat_map(|metric| &metric.unit).cloned().collect();
-            let label = metric.map_or_else(String::new, |one| schema.label(one).to_string());
-            Some(vec![name.to_owned(), value, unit, label, remark(data, name)])
-        })
-        .collect()
+    let row = |name: &str| {
+        let value = width.value(&metrics.get(name)?.to_string(), MAX_VALUE);
+        let metric = schema.metric(name);
+        let unit = metric.iter().flat_map(|metric| &metric.unit).cloned().collect();
+        let label = metric.map_or_else(String::new, |one| schema.label(one).to_string());
+        Some(vec![name.to_owned(), value, unit, label, remark(data, name)])
+    };
+    names.into_iter().filter_map(row).collect()
 }
 
 /// How many values a series has, and whether it ends in one that is not finite.
 fn remark(data: &RunData, name: &str) -> String {
-    match data.series.get(name) {
-        None => String::new(),
-        Some(series) if series.ends_in_gap() => {
-            format!("last finite of {} values, then not finite", series.points().len())
-        }
-        Some(series) => format!("last of {} values", series.points().len()),
+    let Some(series) = data.series.get(name) else { return String::new() };
+    let count = series.points().len();
+    if series.ends_in_gap() {
+        format!("last finite of {count} values, then not finite")
+    } else {
+        format!("last of {count} values")
     }
 }
