@@ -2,6 +2,7 @@
 
 mod answer;
 mod drawn;
+mod fill;
 mod id;
 mod inclusion;
 mod instance;
@@ -11,6 +12,7 @@ mod manifest;
 mod predict;
 mod question;
 mod rules;
+mod sheet;
 mod variants;
 mod vary;
 
@@ -19,6 +21,7 @@ use mlsys_lab::schema::Class;
 use crate::diagnostic::{Located, Place, Source};
 
 pub use answer::{Bounds, Formula, Tolerance, Wrong};
+pub use drawn::Variants;
 pub use drawn::{DrawnNumber, Varied};
 pub use id::{
     CourseId, CourseIdError, LearnerId, LearnerIdError, LessonId, LessonIdError, is_inside,
@@ -35,11 +38,10 @@ pub use question::{Asked, Match, Question, QuestionKind, QuestionType};
 pub use rules::{
     Credit, GradingRules, LatePolicy, LessonRules, ListedRules, Timestamp, TimestampError,
 };
-pub use variants::Variants;
-pub use vary::Sheet;
+pub use sheet::Sheet;
 
 pub(crate) use drawn::drawn_value;
-pub(crate) use instance::Drawn;
+pub(crate) use fill::Drawn;
 pub(crate) use lab::settings;
 pub(crate) use variants::Varying;
 pub(crate) use vary::MOST_LAB_DRAWS;

@@ -6,8 +6,8 @@ use mlsys_lab::schema::Label;
 
 use crate::diagnostic::{Located, Place};
 use crate::model::answer::{Bounds, Formula};
+use crate::model::drawn::Variants;
 use crate::model::lab::Setting;
-use crate::model::variants::Variants;
 
 /// A value next to a prediction and its outcome.
 #[derive(Clone, Debug, PartialEq)]

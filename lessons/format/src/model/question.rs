@@ -6,9 +6,9 @@ use mlsys_lab::named_enum;
 
 use crate::diagnostic::{Located, Place};
 use crate::model::answer::{Bounds, Formula, Tolerance, Wrong};
+use crate::model::drawn::Variants;
 use crate::model::kernel::{KernelTask, KernelTest};
 use crate::model::lab::Setting;
-use crate::model::variants::Variants;
 
 /// A question that is graded.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,21 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::model::answer::Formula;
-use crate::model::drawn::{Varied, literal};
+use crate::model::drawn::{Variants, Varied, literal};
+use crate::model::fill::{BadPiece, Drawn};
 use crate::model::id::LessonId;
-use crate::model::instance::{BadPiece, Drawn};
-use crate::model::vary::Sheet;
-
-/// The numbers that a directive names, and the directive before they are put in.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Variants<T> {
-    /// The names in file order, each with two values or more; the first of each is printed where there is no learner.
-    pub names: Vec<Varied>,
-    /// The values drawn, in the order of the names.
-    pub drawn: Vec<f64>,
-    /// The directive as it is written, with names in place of numbers.
-    pub written: T,
-}
+use crate::model::sheet::Sheet;
 
 /// Draws that are looked at where there are more.
 const MOST_DRAWS: usize = 1000;

@@ -5,55 +5,15 @@
 
 use std::collections::BTreeSet;
 
-use mlsys_lab::random::SplitMix64;
 use mlsys_lab::value::Value;
-use serde::{Deserialize, Serialize};
 
 use crate::model::drawn::{DrawnNumber, Varied, drawn_value};
-use crate::model::id::{LearnerId, LessonId};
 use crate::model::lab::LabDirective;
 use crate::model::variants::Varying;
 use crate::model::{Block, Lesson};
 
-/// The learner that a lesson's numbers are drawn for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sheet {
-    /// The course's own, so that other years and other courses draw other numbers.
-    pub salt: String,
-    pub learner: LearnerId,
-}
-
 /// Most combinations of numbers for labs that answers name metrics of: each is a run.
 pub(crate) const MOST_LAB_DRAWS: usize = 100;
-
-impl Sheet {
-    /// One of the values: the hash of salt, learner, lesson, directive and name starts the stream that picks it,
-    /// for a shared number those of the directive that draws it. It is the same on every machine and in every version; a test pins it.
-    pub(super) fn draw(&self, lesson: &LessonId, directive: &str, varied: &Varied) -> f64 {
-        const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-        const PRIME: u64 = 0x0100_0000_01b3;
-        let learner = self.learner.as_str();
-        let DrawnNumber { directive, name } = varied.origin(directive);
-        let parts = [&self.salt, learner, lesson.as_str(), &directive, &name];
-        // FNV-1a; none of the texts contains a zero byte.
-        let bytes = parts.into_iter().flat_map(|part| part.bytes().chain([0]));
-        let hash = bytes.fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
-        SplitMix64(hash).pick(&varied.values)
-    }
-}
-
-impl Varied {
-    /// What it takes where the question alone is drawn: of another directive's number the printed one.
-    pub(super) fn own_values(&self) -> &[f64] {
-        if self.shared.is_some() { &self.values[..1] } else { &self.values }
-    }
-
-    /// The directive and the name that it is drawn for.
-    pub(crate) fn origin(&self, directive: &str) -> DrawnNumber {
-        let own = || DrawnNumber { directive: directive.to_owned(), name: self.name.value.clone() };
-        self.shared.clone().unwrap_or_else(own)
-    }
-}
 
 impl Block {
     /// Puts the numbers that `pick` gives, by name and directive, in the place of those that it draws.

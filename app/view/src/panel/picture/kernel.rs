@@ -3,6 +3,7 @@
 mod accesses;
 mod before;
 mod buffers;
+mod cell_kinds;
 mod debugger;
 mod divergence;
 mod ghosts;

@@ -7,7 +7,7 @@ use mlsys_kernel::{Access, LANES, Machine, Reach};
 use mlsys_lab::frame::{Cell, CellRow, Cells, Frame, Kind, Pane, Tone};
 
 use super::before::Before;
-use super::memory::{kind, kinds, lane_ranges, verb};
+use super::cell_kinds::{kind, kinds, lane_ranges, verb};
 use super::{KernelDebugger, NOTHING_RUN, Thread};
 
 /// Bytes of a sector of global memory.

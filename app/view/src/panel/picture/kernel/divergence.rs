@@ -5,8 +5,8 @@ use mlsys_lab::frame::kernel::{Issue, Kernel};
 use mlsys_lab::frame::{Cell, CellRow, Cells, Kind, Tone};
 
 use super::before::Before;
+use super::cell_kinds::lane_ranges;
 use super::debugger::{KernelDebugger, Thread};
-use super::memory::lane_ranges;
 
 const ACTIVE: usize = 0;
 const INACTIVE: usize = 1;

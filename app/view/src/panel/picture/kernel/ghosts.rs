@@ -8,7 +8,7 @@ use mlsys_lab::frame::Cell;
 
 use super::before::Before;
 use super::buffers::Buffer;
-use super::memory::{EARLIER, OUTSIDE, Written, behind};
+use super::cell_kinds::{EARLIER, OUTSIDE, Written, behind};
 use super::state::LaneAccess;
 
 /// Rows of such elements beyond the rows of a matrix: a warp spans as many of a block of 8 columns.

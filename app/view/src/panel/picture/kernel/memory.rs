@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use mlsys_kernel::{AccessKind, CellState, Machine, Reach};
-use mlsys_lab::Value;
+use mlsys_kernel::{CellState, Machine, Reach};
 use mlsys_lab::frame::kernel::Kernel;
 use mlsys_lab::frame::{Cell, CellRow, Cells, Kind, Tone};
-use mlsys_lab::picture::index_ranges;
-use mlsys_lab::value::number;
 
 use super::NOTHING_RUN;
 use super::before::Before;
 use super::buffers::{Buffer, buffers};
+use super::cell_kinds::{
+    KINDS, NOW, READ, UNTOUCHED, WRITTEN, Written, behind, kind, kinds, lane_ranges, short, verb,
+};
 use super::cells;
 use super::debugger::{KernelDebugger, Thread};
 use super::ghosts::{Ghost, Ghosts};
@@ -23,34 +23,6 @@ use crate::{canvas as pen, text};
 
 /// Columns and rows of a page of a file.
 pub(super) const PAGE: (usize, usize) = (140, 60);
-
-/// What happened to a cell, in the order of the legend.
-const KINDS: [(&str, Tone); 6] = [
-    ("untouched", Tone::Faint),
-    ("read", Tone::First),
-    ("written", Tone::Second),
-    ("written more than once", Tone::Warn),
-    ("poison: never written", Tone::Empty),
-    ("racing", Tone::Bad),
-];
-
-const UNTOUCHED: usize = 0;
-const READ: usize = 1;
-const WRITTEN: usize = 2;
-/// Cells that no buffer has, which lanes reach for now, or did before.
-pub(super) const OUTSIDE: usize = 6;
-pub(super) const EARLIER: usize = 7;
-/// A cell of an image that a lane reaches now.
-const NOW: usize = 8;
-
-/// What is drawn of cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Written {
-    /// Their values, and behind these the lanes that reach them now.
-    Values,
-    /// What happened to them, or that a lane reaches them now: the pixels of an image.
-    States,
-}
 
 /// The cells of all buffers and of the block's shared memory, as much of each as there is room for, around what is reached;
 /// and the row and column of the cell that the selected lane reaches. With the buffers stand the cells outside of them that
@@ -285,49 +257,6 @@ fn shown_kinds(ghosts: &[Ghosts], before: Option<&Before<'_>>, written: Written)
     kinds
 }
 
-/// What happened to cells that exist.
-pub(super) fn kinds() -> Vec<Kind> {
-    KINDS.map(|(name, tone)| Kind { name: name.to_owned(), tone }).to_vec()
-}
-
-pub(super) fn kind(state: CellState) -> usize {
-    match state {
-        CellState { raced: true, .. } => 5,
-        CellState { rewritten: true, .. } => 3,
-        CellState { written: true, .. } => WRITTEN,
-        CellState { defined: false, .. } => 4,
-        CellState { read: true, .. } => READ,
-        CellState { .. } => UNTOUCHED,
-    }
-}
-
-pub(super) fn short(value: &Value) -> String {
-    match value {
-        Value::Float(x) if x.is_finite() => {
-            let whole = number(*x);
-            let rounded = number((x * 100.0).round() / 100.0);
-            match (whole.len(), rounded.len()) {
-                (..=5, _) => whole,
-                (_, ..=6) if x.abs() >= 0.01 => rounded,
-                _ => format!("{x:.0e}"),
-            }
-        }
-        Value::Bool(yes) => u8::from(*yes).to_string(),
-        Value::Float(_) | Value::Int(_) | Value::Text(_) | Value::Array(_) | Value::Table(_) => {
-            value.to_string()
-        }
-    }
-}
-
-/// The lanes that reach a cell, behind its value.
-pub(super) fn behind(lanes: &[usize]) -> String {
-    match lanes {
-        [lane] => format!("<{lane}"),
-        [lane, ..] => format!("<{lane}+"),
-        [] => String::new(),
-    }
-}
-
 fn lanes_by_element(
     accesses: &[Option<LaneAccess>],
     buffer: &Buffer,
@@ -346,25 +275,6 @@ fn global_element(access: &LaneAccess) -> Option<usize> {
         Reach::Global { element, .. } => usize::try_from(*element).ok(),
         Reach::Shared { .. } | Reach::Local { .. } | Reach::Nowhere => None,
     }
-}
-
-pub(super) fn verb(kind: Option<AccessKind>, lanes: usize) -> &'static str {
-    match (kind, lanes) {
-        (Some(AccessKind::Store), 1) => "writes",
-        (Some(AccessKind::Store), _) => "write",
-        (Some(AccessKind::Atomic), 1) => "changes",
-        (Some(AccessKind::Atomic), _) => "change",
-        (Some(AccessKind::Load) | None, 1) => "reads",
-        (Some(AccessKind::Load) | None, _) => "read",
-    }
-}
-
-/// Lanes as ranges: `lanes 0 to 7, 16`.
-pub(super) fn lane_ranges(lanes: &[usize]) -> String {
-    let mut lanes = lanes.to_vec();
-    lanes.sort_unstable();
-    lanes.dedup();
-    index_ranges("lane", &lanes)
 }
 
 fn unwritten(debugger: &KernelDebugger, machine: &Machine) -> String {

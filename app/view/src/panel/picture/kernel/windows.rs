@@ -5,8 +5,8 @@ use std::ops::Range;
 use mlsys_kernel::Machine;
 
 use super::buffers::Buffer;
+use super::cell_kinds::short;
 use super::debugger::KernelDebugger;
-use super::memory::short;
 
 /// Bytes of a sector of global memory.
 const SECTOR: usize = 32;
