@@ -1,21 +1,20 @@
-//! Enumerations: `E::A` becomes the name that the constant has, `A`, or `E__A` of an `enum class E`, whose constants are
-//! known by no other. With a type of its own, `enum E : unsigned char { A };`, `E` is a name for that type.
+//! Enumerations: `E::A` becomes the name that the constant has: `A`, or in an `enum class E`, where no other name is known,
+//! `E__A`. With a type of its own, `enum E : unsigned char { A };`, `E` is a name for that type.
 
 use crate::lexer::{Lexeme, Token, words};
 use crate::parser::items::{behind, mark, word};
 use crate::parser::template::parts;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The constants of an enumeration, and whether they are known by its name alone.
 struct Enumeration {
     is_scoped: bool,
-    constants: Vec<String>,
+    constants: BTreeSet<String>,
 }
 
 impl Enumeration {
     fn renamed(&self, name: &str, constant: &str) -> Option<String> {
-        let is_own = self.constants.iter().any(|own| own == constant);
-        is_own.then(|| {
+        self.constants.contains(constant).then(|| {
             if self.is_scoped { format!("{name}__{constant}") } else { constant.to_owned() }
         })
     }

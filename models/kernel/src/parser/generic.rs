@@ -7,7 +7,7 @@ use crate::types::Access;
 use std::collections::BTreeMap;
 
 /// Arguments that a template may have.
-const MOST: usize = 16;
+pub(super) const MOST: usize = 16;
 
 /// A template's head, and what its names of types meant before.
 pub(super) struct Head {

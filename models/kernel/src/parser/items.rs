@@ -60,8 +60,13 @@ pub(super) fn behind(tokens: &[Lexeme], open: usize) -> usize {
     tokens.len()
 }
 
-/// Behind the `>` that closes the `<` at a place.
+/// Tokens between angles; a `<` without its `>` so far is a comparison.
+const LONGEST_ANGLES: usize = 4096;
+
+/// Behind the `>` that closes the `<` at a place; the end of the text if none does.
 pub(super) fn behind_angle(tokens: &[Lexeme], open: usize) -> usize {
+    let end = tokens.len();
+    let tokens = &tokens[..end.min(open + LONGEST_ANGLES)];
     let mut depth = 0_usize;
     let mut at = open;
     while at < tokens.len() {
@@ -85,7 +90,7 @@ pub(super) fn behind_angle(tokens: &[Lexeme], open: usize) -> usize {
             return at;
         }
     }
-    tokens.len()
+    end
 }
 
 /// Takes out what means nothing to a kernel: namespaces, `extern "C"`, attributes, `static_assert`.

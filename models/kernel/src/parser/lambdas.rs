@@ -1,7 +1,7 @@
 //! Functions without a name that see the variables around them, `auto f = [&](int i) { .. };`, written out where they are
 //! called: a block in place of a statement, or the value of their one `return`.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::lexer::{Lexeme, Token, words};
 use crate::parser::is_type_word;
 use crate::parser::items::{behind, mark, word};
@@ -13,6 +13,10 @@ const MOST_TOKENS: usize = 200_000;
 
 /// How deep one may stand in the other, or in an argument of the other.
 const DEEPEST: usize = 16;
+
+/// Functions of a text, and arguments of each.
+const MOST: usize = 100;
+const MOST_PARAMS: usize = 16;
 
 struct Param {
     /// The words before the name.
@@ -45,7 +49,8 @@ struct Writer<'d> {
     out: Vec<Lexeme>,
     known: BTreeMap<String, Lambda>,
     depth: usize,
-    /// Calls so far: each gives its variables names of their own.
+    /// Declarations and calls so far: each call gives its variables names of their own.
+    declared: usize,
     calls: usize,
     /// Tokens that were written for them.
     written: usize,
@@ -60,7 +65,8 @@ pub(super) fn written_out(tokens: Vec<Lexeme>, diagnostics: &mut Vec<Diagnostic>
         return tokens;
     }
     let (out, known) = (Vec::with_capacity(tokens.len()), BTreeMap::new());
-    let mut writer = Writer { out, known, depth: 0, calls: 0, written: 0, open: 0, diagnostics };
+    let mut writer =
+        Writer { out, known, depth: 0, declared: 0, calls: 0, written: 0, open: 0, diagnostics };
     writer.write(&tokens);
     writer.out
 }
@@ -85,14 +91,7 @@ impl Writer<'_> {
     fn next(&mut self, tokens: &[Lexeme], at: usize) -> usize {
         match mark(tokens, at) {
             "{" => self.depth += 1,
-            "}" => {
-                self.depth = self.depth.saturating_sub(1);
-                let depth = self.depth;
-                self.known.retain(|_, one| one.depth <= depth);
-                for lambda in self.known.values_mut() {
-                    lambda.hidden.retain(|_, declared| *declared <= depth);
-                }
-            }
+            "}" => self.leave(),
             _ => {}
         }
         if begins(tokens, at) {
@@ -113,24 +112,35 @@ impl Writer<'_> {
         at + 1
     }
 
+    /// Forgets what stands in a block that ends.
+    fn leave(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        let depth = self.depth;
+        self.known.retain(|_, one| one.depth <= depth);
+        for lambda in self.known.values_mut() {
+            lambda.hidden.retain(|_, declared| *declared <= depth);
+        }
+    }
+
     fn complain(&mut self, at: &Lexeme, message: &str, help: &str) {
         self.diagnostics.push(Diagnostic::new(at.place, message, help));
     }
 
-    /// What is written for some tokens, in a place of its own.
-    fn apart(&mut self, tokens: &[Lexeme]) -> Vec<Lexeme> {
+    /// What is written for some tokens, in a place of its own; nothing if that nests too deep, which is told.
+    fn apart(&mut self, tokens: &[Lexeme]) -> Option<Vec<Lexeme>> {
         if self.open >= DEEPEST {
             if let Some(first) = tokens.first() {
                 let message = format!("functions without a name nest more than {DEEPEST} deep");
                 self.complain(first, &message, "write a __device__ function");
             }
-            return Vec::new();
+            return None;
         }
         let outer = std::mem::take(&mut self.out);
-        self.open += 1;
+        (self.open, self.depth) = (self.open + 1, self.depth + 1);
         self.write(tokens);
         self.open -= 1;
-        std::mem::replace(&mut self.out, outer)
+        self.leave();
+        Some(std::mem::replace(&mut self.out, outer))
     }
 
     /// Keeps a function, and leaves its declaration out.
@@ -146,13 +156,21 @@ impl Writer<'_> {
             );
             return tokens.len();
         };
+        self.declared += 1;
+        let arguments = behind(tokens, close);
+        let params = parts(tokens, close + 1..arguments - 1);
+        if self.declared > MOST || params.len() > MOST_PARAMS {
+            let message = format!(
+                "more than {MOST} functions without a name, or more than {MOST_PARAMS} arguments"
+            );
+            self.complain(&tokens[at + 3], &message, "write a __device__ function");
+            return behind(tokens, open);
+        }
         let seen = parts(tokens, at + 4..close - 1);
         if !seen.iter().all(|one| mark(one, 0) == "&") {
             let message = "a function without a name that keeps copies is not part of this";
             self.complain(&tokens[at + 3], message, "write [&]");
         }
-        let arguments = behind(tokens, close);
-        let params = parts(tokens, close + 1..arguments - 1);
         let params = params.into_iter().filter_map(|mut words| {
             let name = words.pop()?.token.written();
             Some(Param { ty: words, name })
@@ -160,7 +178,9 @@ impl Writer<'_> {
         let after = behind(tokens, open);
         let body = &tokens[open + 1..after - 1];
         let returns = (0..body.len()).filter(|at| word(body, *at) == "return").count();
-        let is_value = word(body, 0) == "return" && parts_end(body) == Some(body.len());
+        let is_one_statement =
+            (0..body.len()).find(|at| mark(body, *at) == ";").map(|at| at + 1) == Some(body.len());
+        let is_value = word(body, 0) == "return" && is_one_statement;
         if returns > usize::from(is_value) {
             let message = "a function without a name is either one return, or has none";
             self.complain(&tokens[at + 3], message, "write a __device__ function");
@@ -172,7 +192,7 @@ impl Writer<'_> {
             (body, None)
         };
         // What it calls itself is written out once, in a place of its own.
-        let body = self.apart(body);
+        let Some(body) = self.apart(body) else { return after };
         let (params, depth, hidden) = (params.collect(), self.depth, BTreeMap::new());
         let own = (0..body.len()).filter(|at| is_declared(&body, *at));
         let own = own.map(|at| word(&body, at).to_owned()).collect();
@@ -183,101 +203,109 @@ impl Writer<'_> {
     fn called(&mut self, tokens: &[Lexeme], at: usize) -> usize {
         let close = behind(tokens, at + 1);
         // The arguments may call such functions as well.
-        let inner = self.apart(&tokens[at + 2..close - 1]);
+        let (name, place) = (word(tokens, at), tokens[at].place);
+        let Some(inner) = self.apart(&tokens[at + 2..close - 1]) else {
+            self.out.extend(words("0", place));
+            return close;
+        };
         let given = parts(&inner, 0..inner.len());
+        let Some(lambda) = self.known.get(name) else { return close };
         self.calls += 1;
-        let calls = self.calls;
-        let body = self.known.get(word(tokens, at)).map_or(0, |lambda| lambda.body.len());
-        self.written += body + inner.len();
+        self.written += lambda.body.len() + inner.len();
         let before = at.checked_sub(1).map_or(";", |before| mark(tokens, before));
         let is_behind = matches!(before, ";" | "{" | "}" | ")" | ":");
         let is_statement = is_behind || at > 0 && word(tokens, at - 1) == "else";
-        let Some(lambda) = self.known.get(word(tokens, at)) else { return close };
-        let sees = |one: &Lexeme| {
-            let Token::Name(name) = &one.token else { return false };
-            let is_own = lambda.params.iter().any(|param| param.name == *name);
-            !is_own && !lambda.own.contains(name) && lambda.hidden.contains_key(name)
-        };
-        let hidden = lambda.body.iter().find(|one| sees(one)).cloned();
-        let refused = if let Some(hidden) = hidden {
-            Some((
-                format!("another variable is called {} here", hidden.token),
-                "rename one of them",
-            ))
+        let refused = if let Some(hidden) = lambda.hidden() {
+            Some((format!("another variable is called {hidden} here"), "rename one of them"))
         } else if given.len() != lambda.params.len() {
-            let (name, wanted) = (word(tokens, at), lambda.params.len());
+            let wanted = lambda.params.len();
             Some((format!("'{name}' takes {wanted} arguments, here are {}", given.len()), ""))
         } else if lambda.value.is_none() && !(is_statement && mark(tokens, close) == ";") {
-            Some((format!("'{}' gives no value", word(tokens, at)), "call it as a statement"))
+            Some((format!("'{name}' gives no value"), "call it as a statement"))
         } else if self.written > MOST_TOKENS {
-            Some((
-                format!("'{}' is called too often", word(tokens, at)),
-                "write a __device__ function",
-            ))
+            Some((format!("'{name}' is called too often"), "write a __device__ function"))
+        } else if let Some(param) = lambda.repeated(&given) {
+            let message = format!("'{param}' is used twice, and its argument is more than a value");
+            Some((message, "give the argument a variable"))
         } else {
             None
         };
         if let Some((message, help)) = refused {
             self.complain(&tokens[at], &message, help);
-            self.out.extend(words("0", tokens[at].place));
+            self.out.extend(words("0", place));
             return close;
         }
-        let place = tokens[at].place;
-        let token = |token: Token| Lexeme { token, place };
-        let marked = |mark: &'static str| token(Token::Mark(mark));
-        if let Some(ty) = &lambda.value {
-            let uses =
-                |name: &str| lambda.body.iter().filter(|one| one.token.is_name(name)).count();
-            let mut bound = BTreeMap::new();
-            let mut repeated = None;
-            for (param, argument) in lambda.params.iter().zip(given) {
-                let is_plain = |one: &Lexeme| {
-                    !matches!(one.token, Token::Mark("(" | "=" | "++" | "--" | "+=" | "-=" | "*="))
-                };
-                if uses(&param.name) > 1 && !argument.iter().all(is_plain) {
-                    repeated = Some(param.name.clone());
-                }
-                let is_auto = param.ty.iter().any(|one| one.token.is_name("auto"));
-                let argument = bracketed(argument);
-                let argument = if is_auto || !param.is_copied() {
-                    argument
-                } else {
-                    bracketed([bracketed(param.ty.clone()), argument].concat())
-                };
-                bound.insert(param.name.clone(), argument);
+        match &lambda.value {
+            Some(ty) => {
+                self.out.extend(lambda.value(ty, given));
+                close
             }
-            let mut value = bracketed(substituted(&lambda.body, &bound));
-            if !ty.is_empty() {
-                value = bracketed([bracketed(ty.clone()), value].concat());
+            None => {
+                self.out.extend(lambda.block(given, self.calls, place));
+                close + 1
             }
-            self.out.extend(value);
-            if let Some(name) = repeated {
-                let message =
-                    format!("'{name}' is used twice, and its argument is more than a value");
-                self.complain(&tokens[at], &message, "give the argument a variable");
-            }
-            return close;
         }
-        let own = |name: &str| Token::Name(format!("{name}__{calls}"));
-        let mut block = vec![marked("{")];
-        let mut bound = BTreeMap::new();
-        for (param, argument) in lambda.params.iter().zip(given) {
-            block.extend(param.ty.iter().cloned());
-            block.extend([token(own(&param.name)), marked("=")]);
-            block.extend(bracketed(argument));
-            block.push(marked(";"));
-            bound.insert(param.name.clone(), vec![token(own(&param.name))]);
-        }
-        block.extend(substituted(&lambda.body, &bound));
-        block.push(marked("}"));
-        self.out.extend(block);
-        close + 1
     }
 }
 
-/// Where the first statement ends.
-fn parts_end(body: &[Lexeme]) -> Option<usize> {
-    (0..body.len()).find(|at| mark(body, *at) == ";").map(|at| at + 1)
+impl Lambda {
+    /// A name that it sees and that means another variable by now.
+    fn hidden(&self) -> Option<&Token> {
+        let is_hidden = |one: &&Token| {
+            let Token::Name(name) = one else { return false };
+            let is_own = self.params.iter().any(|param| param.name == *name);
+            !is_own && !self.own.contains(name) && self.hidden.contains_key(name)
+        };
+        self.body.iter().map(|one| &one.token).find(is_hidden)
+    }
+
+    /// Of one that gives a value, an argument that would be computed more than once and may change something.
+    fn repeated(&self, given: &[Vec<Lexeme>]) -> Option<&str> {
+        let is_plain = |one: &Lexeme| {
+            !matches!(one.token, Token::Mark("(" | "=" | "++" | "--" | "+=" | "-=" | "*="))
+        };
+        let uses = |name: &str| self.body.iter().filter(|one| one.token.is_name(name)).count();
+        let mut pairs = self.params.iter().zip(given).filter(|_| self.value.is_some());
+        let found =
+            pairs.find(|(param, argument)| uses(&param.name) > 1 && !argument.iter().all(is_plain));
+        found.map(|(param, _)| param.name.as_str())
+    }
+
+    /// Its value for some arguments, of a type if it has one of its own.
+    fn value(&self, ty: &[Lexeme], given: Vec<Vec<Lexeme>>) -> Vec<Lexeme> {
+        let argument = |(param, given): (&Param, Vec<Lexeme>)| {
+            let is_auto = param.ty.iter().any(|one| one.token.is_name("auto"));
+            let is_converted = param.is_copied() && !is_auto;
+            let ty = if is_converted { &param.ty[..] } else { &[] };
+            (param.name.clone(), converted(ty, given))
+        };
+        let bound = self.params.iter().zip(given).map(argument).collect();
+        converted(ty, substituted(&self.body, &bound))
+    }
+
+    /// Its statements for some arguments, with variables of its own for these.
+    fn block(&self, given: Vec<Vec<Lexeme>>, call: usize, place: Place) -> Vec<Lexeme> {
+        let token = |token: Token| Lexeme { token, place };
+        let mut block = words("{", place);
+        let mut bound = BTreeMap::new();
+        for (param, argument) in self.params.iter().zip(given) {
+            let own = token(Token::Name(format!("{}__{call}", param.name)));
+            block.extend(param.ty.iter().cloned());
+            block.extend([own.clone(), token(Token::Mark("="))]);
+            block.extend(bracketed(argument));
+            block.extend(words(";", place));
+            bound.insert(param.name.clone(), vec![own]);
+        }
+        block.extend(substituted(&self.body, &bound));
+        block.extend(words("}", place));
+        block
+    }
+}
+
+/// `(x)`, or `((T)(x))` of a type T.
+fn converted(ty: &[Lexeme], value: Vec<Lexeme>) -> Vec<Lexeme> {
+    let value = bracketed(value);
+    if ty.is_empty() { value } else { bracketed([bracketed(ty.to_vec()), value].concat()) }
 }
 
 /// Whether a variable is declared here: `x` in `float x` and `const P *x`.

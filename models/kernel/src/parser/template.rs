@@ -3,12 +3,16 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Lexeme, Token};
+use crate::parser::generic::MOST as MOST_PARAMS;
 use crate::parser::items::{Item, ItemKind, behind, behind_angle, mark, word};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Uses of a template that are looked at.
+/// Uses of a kernel, and of the templates that hand their arguments on to it, which are looked at together.
 const MOST_USES: usize = 64;
+
+/// Tokens of all arguments of a use in which constants are looked up.
+const LONGEST_LIST: usize = 256;
 
 /// Tokens that an argument of a template may have.
 const LONGEST: usize = 16;
@@ -21,9 +25,6 @@ pub(super) struct Param {
     pub(super) is_type: bool,
     pub(super) default: Option<Vec<Lexeme>>,
 }
-
-/// Templates of host functions that hand their arguments on to a launch, one in the other.
-const DEEPEST: usize = 4;
 
 /// The tokens of a kernel, without its template head.
 ///
@@ -44,7 +45,8 @@ pub(super) fn instantiated(
     let (own, tags) = without_tags(&tokens[head..end]);
     let usual: Vec<_> = params.iter().map(|one| if one.is_type { "float" } else { "32" }).collect();
     let usual = format!("{name}<{}>", usual.join(", "));
-    let given = arguments(choice, 1).or_else(|| used(tokens, items, kernel, &params, DEEPEST));
+    let mut left = MOST_USES;
+    let given = arguments(choice, 1).or_else(|| used(tokens, items, kernel, &params, &mut left));
     let mut given = given.unwrap_or_default().into_iter();
     let mut bound: BTreeMap<String, Vec<Lexeme>> = BTreeMap::new();
     for param in params {
@@ -85,7 +87,7 @@ fn used(
     items: &[Item],
     template: &Item,
     params: &[Param],
-    depth: usize,
+    left: &mut usize,
 ) -> Option<Vec<Vec<Lexeme>>> {
     let name = template.names.first()?;
     let uses = (0..tokens.len()).filter(|at| {
@@ -94,7 +96,8 @@ fn used(
             && !template.tokens.contains(at)
             && matches!(mark(tokens, behind_angle(tokens, at + 1)), "<<<" | "(")
     });
-    for at in uses.take(MOST_USES) {
+    for at in uses {
+        *left = left.checked_sub(1)?;
         let mut list = arguments(tokens, at + 1)?;
         let around = items.partition_point(|item| item.tokens.end <= at);
         let outer = items.get(around).filter(|item| word(tokens, item.tokens.start) == "template");
@@ -103,10 +106,7 @@ fn used(
             let is_handed_on =
                 |one: &Lexeme| outer_params.iter().any(|own| one.token.is_name(&own.name));
             if list.iter().flatten().any(is_handed_on) {
-                if depth == 0 {
-                    continue;
-                }
-                let Some(given) = used(tokens, items, outer, &outer_params, depth - 1) else {
+                let Some(given) = used(tokens, items, outer, &outer_params, left) else {
                     continue;
                 };
                 let names = outer_params.into_iter().map(|param| param.name);
@@ -114,11 +114,15 @@ fn used(
                 list = list.iter().map(|one| substituted(one, &bound)).collect();
             }
         }
-        if let Some(around) = items.get(around) {
+        if let Some(around) = items.get(around)
+            && list.iter().map(Vec::len).sum::<usize>() <= LONGEST_LIST
+        {
             let own = &tokens[around.tokens.start..at];
             list = list.iter().map(|one| with_constants(one, own)).collect();
         }
-        if list.iter().zip(params).all(|(one, param)| is_known(one, param, items)) {
+        if params.len() <= MOST_PARAMS
+            && list.iter().zip(params).all(|(one, param)| is_known(one, param, items))
+        {
             return Some(list);
         }
     }

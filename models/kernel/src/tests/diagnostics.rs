@@ -305,3 +305,21 @@ fn a_run_that_is_stopped_keeps_the_read_that_went_wrong() {
     let problem = machine.findings().first_problem().expect("a problem");
     assert!(problem.starts_with("line 3, ") && problem.contains("'stop'"), "{problem}");
 }
+
+/// Each of the templates hands on the arguments of 64 others, three deep: all ways together are too many to follow.
+#[test]
+fn arguments_handed_on_by_many_templates_are_given_up() {
+    let kernel = "template <int N> __global__ void k(int *a) { a[0] = N; }";
+    let launch = |i: usize| format!("template <int N> void h{i}() {{ k<N><<<1, 1>>>(0); }}");
+    let calls = |of: char| (0..64).map(|j| format!("{of}{j}<N>();")).collect::<String>();
+    let layer = |name: char, of: char| {
+        let body = calls(of);
+        (0..64)
+            .map(|i| format!("template <int N> void {name}{i}() {{ {body} }}"))
+            .collect::<String>()
+    };
+    let launches: String = (0..64).map(launch).collect();
+    let text = [kernel, &launches, &layer('g', 'h'), &layer('f', 'g'), &layer('e', 'f')].join("\n");
+    let refused = Kernel::parse("k.cu", &text).unwrap_err();
+    assert!(refused.to_string().contains("nothing says what 'N' is"), "{refused}");
+}

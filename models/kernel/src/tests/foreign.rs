@@ -42,6 +42,10 @@ fn numbers(count: usize, seed: usize) -> Vec<f64> {
     (0..count).map(|i| ((i * 37 + seed * 101 + i * i % 17) % 129) as f64 / 64.0 - 1.0).collect()
 }
 
+fn half(values: &[f64]) -> Argument {
+    Argument::Buffer(Values::Small(Scalar::Bfloat16, values.to_vec()))
+}
+
 fn floats(values: &[f64]) -> Argument {
     Argument::Buffer(Values::Float(values.iter().map(|value| *value as f32).collect()))
 }
@@ -58,6 +62,18 @@ fn plane(grid: [u32; 2], block: [u32; 2]) -> Launch {
     let mut launch = Launch::line(1, 1);
     (launch.grid_dim, launch.block_dim) = ([grid[0], grid[1], 1], [block[0], block[1], 1]);
     launch
+}
+
+/// The rows of a matrix, each brought to mean 0 and variance 1, then scaled and shifted by column.
+fn normalized(input: &[f64], weight: &[f64], bias: &[f64]) -> Vec<f64> {
+    let columns = weight.len();
+    let row = |row: &[f64]| {
+        let mean = row.iter().sum::<f64>() / columns as f64;
+        let variance = row.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / columns as f64;
+        let scaled = row.iter().map(|x| (x - mean) / (variance + 1e-5).sqrt());
+        scaled.zip(weight.iter().zip(bias)).map(|(x, (w, b))| x * w + b).collect::<Vec<_>>()
+    };
+    input.chunks(columns).flat_map(row).collect()
 }
 
 #[test]
@@ -83,13 +99,7 @@ fn rows_of_llm_c() {
         assert_eq!(compared(LLM, kernel, launch, &arguments, &want), found);
     }
 
-    let normal = |row: &[f64]| {
-        let mean = row.iter().sum::<f64>() / columns as f64;
-        let variance = row.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / columns as f64;
-        let scaled = row.iter().map(|x| (x - mean) / (variance + 1e-5).sqrt());
-        scaled.zip(weight.iter().zip(&bias)).map(|(x, (w, b))| x * w + b).collect::<Vec<_>>()
-    };
-    let values = input.chunks(columns).flat_map(normal).collect();
+    let values = normalized(&input, &weight, &bias);
     let want = Expected { buffer: "out", values, tolerance: 2e-6 };
     let outputs = [rows * columns, rows, rows].map(poison);
     let inputs = [&input, &weight, &bias].map(|values| floats(values));
@@ -103,7 +113,6 @@ fn rows_of_llm_c() {
 fn eight_bfloat16_at_once_of_llm_c() {
     const COUNT: usize = 512;
     let [one, other] = [10, 11].map(|seed| numbers(COUNT, seed));
-    let half = |values: &[f64]| Argument::Buffer(Values::Small(Scalar::Bfloat16, values.to_vec()));
     let gelu = |x: &f64| {
         let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3));
         0.5 * x * (1.0 + inner.tanh())
@@ -128,15 +137,8 @@ fn packed_rows_in_shared_memory_of_llm_c() {
     let (rows, columns) = (6, 256);
     let [input, weight, bias] =
         [(rows * columns, 2), (columns, 3), (columns, 4)].map(|(count, seed)| numbers(count, seed));
-    let normal = |row: &[f64]| {
-        let mean = row.iter().sum::<f64>() / columns as f64;
-        let variance = row.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / columns as f64;
-        let scaled = row.iter().map(|x| (x - mean) / (variance + 1e-5).sqrt());
-        scaled.zip(weight.iter().zip(&bias)).map(|(x, (w, b))| x * w + b).collect::<Vec<_>>()
-    };
-    let values = input.chunks(columns).flat_map(normal).collect();
+    let values = normalized(&input, &weight, &bias);
     let want = Expected { buffer: "out", values, tolerance: 4e-3 };
-    let half = |values: &[f64]| Argument::Buffer(Values::Small(Scalar::Bfloat16, values.to_vec()));
     let outputs = [poison(rows * columns), poison(rows), poison(rows)];
     let inputs = [half(&input), half(&weight), half(&bias)];
     let arguments = [&outputs[..], &inputs, &[whole(rows), whole(columns)]].concat();
