@@ -107,7 +107,7 @@ const OWN_SECONDS: u64 = 60;
 struct GradingProcess<'a> {
     what: &'static str,
     arguments: Vec<OsString>,
-    /// Whatever it is called, no option.
+    /// Given behind `--`, so that no name is read as an option.
     file: Option<&'a Path>,
     seconds: u64,
     memory: u64,

@@ -1,4 +1,4 @@
-//! Submissions whose names were chosen to do harm: no name steers a terminal, ends a line, is a formula or an option.
+//! Submissions under hostile file names: no name steers a terminal, ends a line, is a formula or an option.
 
 #![cfg(target_os = "linux")]
 

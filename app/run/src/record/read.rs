@@ -154,15 +154,18 @@ impl Summary {
     }
 }
 
+/// What lies in the folder of runs, which is made by the first of them.
+pub(super) fn entries(runs: &Path) -> io::Result<Vec<fs::DirEntry>> {
+    match fs::read_dir(runs) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        entries => entries?.collect(),
+    }
+}
+
 /// The folders of all recorded runs by name, oldest first; none if nothing was ever recorded.
 pub fn list(runs: &Path) -> io::Result<Vec<String>> {
-    let entries = match fs::read_dir(runs) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries?,
-    };
     let mut names = Vec::new();
-    for entry in entries {
-        let entry = entry?;
+    for entry in entries(runs)? {
         let folder = entry.path();
         // An empty folder is that of a run that is just beginning, or was killed while it did.
         let is_run = folder.join(ABOUT).is_file() || has_reports(&folder);

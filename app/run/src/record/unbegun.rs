@@ -5,21 +5,16 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use super::read::{RunStatus, status};
+use super::read::{RunStatus, entries, status};
 use super::{ABOUT, REPORTS, RUNNING};
 
-/// A run describes itself within milliseconds; one whose disk hangs gets this long.
+/// A run describes itself within milliseconds; on a disk that hangs it gets this long.
 const LONGEST_START: Duration = Duration::from_secs(3600);
 
 /// The names of such folders, oldest first.
 pub fn unbegun(runs: &Path, now: SystemTime) -> io::Result<Vec<String>> {
-    let entries = match fs::read_dir(runs) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries?,
-    };
     let mut names = Vec::new();
-    for entry in entries {
-        let entry = entry?;
+    for entry in entries(runs)? {
         let about = entry.metadata()?;
         let age = about.modified().ok().and_then(|changed| now.duration_since(changed).ok());
         let is_old = age.is_some_and(|age| age > LONGEST_START);

@@ -82,7 +82,7 @@ struct Talk<'a> {
     at: Option<usize>,
     /// Lets lines be read again after the terminal was an editor's.
     go_on: Sender<()>,
-    /// Why it ends without the word `quit`.
+    /// What ended it, unless `quit` did.
     parting: Option<&'static str>,
 }
 

@@ -29,7 +29,7 @@ pub struct Predict {
     pub target: Target,
     /// What else it is held against.
     pub theory: Option<Theory>,
-    /// The lab whose run reveals it, where it is not one that the target names.
+    /// The lab that reveals it by its run, where the target names none.
     pub lab: Option<Located<String>>,
     /// For a try: the settings of that lab that the learner makes. In its expressions the try's id names that run.
     pub turn: Option<Vec<Setting>>,

@@ -11,7 +11,7 @@ use crate::model::sheet::Sheet;
 /// Draws that are looked at where there are more.
 const MOST_DRAWS: usize = 1000;
 
-/// A directive whose texts and expressions may name drawn numbers.
+/// A directive that may name drawn numbers in its texts and expressions.
 pub(crate) trait Varying: Clone {
     fn id(&self) -> &str;
 

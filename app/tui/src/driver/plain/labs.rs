@@ -55,7 +55,8 @@ impl Talk<'_> {
     }
 
     fn not_taken(&mut self, why: &str) -> io::Result<()> {
-        self.tell(&format!("Not taken: {why}."))
+        let stop = if why.ends_with('?') { "" } else { "." };
+        self.tell(&format!("Not taken: {why}{stop}"))
     }
 
     /// Opens a field, types a text into it, and gives it; what the field complains about is returned.
