@@ -239,6 +239,8 @@ pub(super) enum ExprKind {
     Call(String, Vec<TemplateArgument>, Vec<Expr>),
     /// A value of a type from some values: `float4(v)`, `T{}`.
     Make(TypeName, Vec<Expr>),
+    /// `{a, b}`, of the type that is wanted where it stands.
+    List(Vec<Expr>),
     Index(Box<Expr>, Box<Expr>),
     Unary(Unary, Box<Expr>),
     Binary(Binary, Box<Expr>, Box<Expr>),

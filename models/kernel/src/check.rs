@@ -36,6 +36,7 @@ pub(super) const MOST_LOCAL: u32 = 16 * 1024;
 
 const BUILTIN_NAMES: [&str; 5] = ["threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"];
 
+use crate::check::fold::decided;
 use crate::check::instance::{FunctionState, Instance};
 use crate::check::passing::Signature;
 use crate::check::record::RecordInfo;
@@ -325,7 +326,7 @@ impl Checker<'_> {
                 let condition = self.condition(condition);
                 let then = self.body(then);
                 let otherwise = otherwise.as_ref().map_or_else(Vec::new, |body| self.body(body));
-                StmtKind::If(condition?, then, otherwise)
+                decided(condition?, then, otherwise)
             }
             StatementKind::While(condition, body) => {
                 let condition = self.condition(condition);

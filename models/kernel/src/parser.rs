@@ -1,9 +1,11 @@
 //! Walking over tokens: what the parts of the parser share, and types.
 
+mod async_copies;
 mod by_value;
 mod enums;
 mod expression;
 mod generic;
+mod group_calls;
 mod groups;
 mod headers;
 mod item;

@@ -314,6 +314,8 @@ pub(crate) enum Shuffle {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Vote {
+    /// The lanes that are here, without a mask.
+    Active,
     Ballot,
     Any,
     All,

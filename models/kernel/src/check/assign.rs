@@ -39,7 +39,8 @@ impl Checker<'_> {
         place: Place,
     ) -> Checked<Expr> {
         let target = self.target(target);
-        let value = self.value(value);
+        let wanted = target.as_ref().ok().and_then(|(_, ty)| ty.record());
+        let value = self.wanted(value, wanted);
         let ((target, ty), value) = (target?, value?);
         if let (Some(_), Target::Memory(address)) = (ty.record(), &target) {
             if let Some(operator) = operator {

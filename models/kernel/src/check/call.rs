@@ -273,7 +273,7 @@ enum WarpCall {
     Barrier,
 }
 
-const BUILTINS: [(&str, Builtin); 27] = {
+const BUILTINS: [(&str, Builtin); 28] = {
     use Scalar::{Double, Float, Int, Long, Unsigned, UnsignedLong};
     const BITS: &[Scalar] = &[Int, Unsigned, UnsignedLong];
     const ORDERED: &[Scalar] = &[Int, Unsigned, Long, UnsignedLong];
@@ -286,6 +286,7 @@ const BUILTINS: [(&str, Builtin); 27] = {
         ("__shfl_up_sync", Builtin::Warp(WarpCall::Shuffle(Shuffle::Up))),
         ("__shfl_down_sync", Builtin::Warp(WarpCall::Shuffle(Shuffle::Down))),
         ("__shfl_xor_sync", Builtin::Warp(WarpCall::Shuffle(Shuffle::Xor))),
+        ("__activemask", Builtin::Warp(WarpCall::Vote(Vote::Active))),
         ("__ballot_sync", Builtin::Warp(WarpCall::Vote(Vote::Ballot))),
         ("__any_sync", Builtin::Warp(WarpCall::Vote(Vote::Any))),
         ("__all_sync", Builtin::Warp(WarpCall::Vote(Vote::All))),
@@ -322,6 +323,11 @@ impl Checker<'_> {
         values: Vec<Expr>,
         place: Place,
     ) -> Checked<Expr> {
+        if shuffle == WarpCall::Vote(Vote::Active) {
+            self.count(name, &values, 0, place)?;
+            let ty = Type::Scalar(Scalar::Unsigned);
+            return Ok(Expr { place, ty, kind: Kind::Vote(Vote::Active, Vec::new()) });
+        }
         let wanted = match shuffle {
             WarpCall::Shuffle(_) if values.len() == 4 => 4,
             WarpCall::Shuffle(_) => 3,

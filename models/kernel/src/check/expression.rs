@@ -2,7 +2,7 @@
 
 use crate::ast;
 use crate::ast::{ExprKind, Passing, Unary};
-use crate::check::fold::{arithmetic, compared, converted, loaded, negated};
+use crate::check::fold::{arithmetic, compared, converted, joined, loaded, negated};
 use crate::check::record::access;
 use crate::check::{BUILTIN_NAMES, Checked, Checker, Meaning, Number};
 use crate::diagnostic::Place;
@@ -102,18 +102,15 @@ impl Checker<'_> {
             }
             ExprKind::And(left, right) | ExprKind::Or(left, right) => {
                 let (left, right) = (self.condition(left), self.condition(right));
-                let (left, right) = (Box::new(left?), Box::new(right?));
-                let and = matches!(expr.kind, ExprKind::And(..));
-                scalar(
-                    Scalar::Bool,
-                    if and { Kind::And(left, right) } else { Kind::Or(left, right) },
-                )
+                let is_and = matches!(expr.kind, ExprKind::And(..));
+                Ok(joined(is_and, left?, right?, place))
             }
             ExprKind::Comma(left, right) => {
                 let (left, right) = (self.expr(left), self.value(right));
                 let (left, right) = (left?, right?);
                 typed(right.ty, Kind::Comma(Box::new(left), Box::new(right)))
             }
+            ExprKind::List(_) => self.wanted(expr, None),
             ExprKind::Conditional(condition, yes, no) => self.choice(condition, yes, no, place),
             ExprKind::Assign(operator, target, value) => {
                 self.assign(*operator, target, value, place)

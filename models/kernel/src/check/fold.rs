@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Place;
 use crate::operators::Sides;
-use crate::typed_ast::{Comparison, Expr, Kind, Operation};
+use crate::typed_ast::{Comparison, Expr, Kind, Operation, Stmt, StmtKind};
 use crate::types::{Scalar, Type};
 
 /// A number in another type; at once if it is known.
@@ -92,6 +92,27 @@ pub(super) fn arithmetic(
         }
     }
     Expr { place, ty, kind: Kind::Arithmetic(operation, Box::new(left), Box::new(right)) }
+}
+
+/// `left && right` or `left || right`; at once if both are known.
+pub(super) fn joined(is_and: bool, left: Expr, right: Expr, place: Place) -> Expr {
+    let ty = Type::Scalar(Scalar::Bool);
+    let kind = match (&left.kind, &right.kind) {
+        (Kind::Whole(a), Kind::Whole(b)) if is_and => Kind::Whole(i64::from(*a != 0 && *b != 0)),
+        (Kind::Whole(a), Kind::Whole(b)) => Kind::Whole(i64::from(*a != 0 || *b != 0)),
+        _ if is_and => Kind::And(Box::new(left), Box::new(right)),
+        _ => Kind::Or(Box::new(left), Box::new(right)),
+    };
+    Expr { place, ty, kind }
+}
+
+/// An `if`; of one whose condition is known the side that is taken, as a compiler keeps it.
+pub(super) fn decided(condition: Expr, then: Vec<Stmt>, otherwise: Vec<Stmt>) -> StmtKind {
+    match condition.kind {
+        Kind::Whole(0) => StmtKind::Block(otherwise),
+        Kind::Whole(_) => StmtKind::Block(then),
+        _ => StmtKind::If(condition, then, otherwise),
+    }
 }
 
 /// A whole number as a type holds it; none where it does not fit, and a signed result is then a fault to be found.

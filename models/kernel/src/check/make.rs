@@ -1,6 +1,7 @@
 //! New records: from values, from other records, and the variables that begin with them.
 
-use crate::ast::{Declarator, Initial};
+use crate::ast;
+use crate::ast::{Declarator, ExprKind, Initial};
 use crate::check::record::{part, sequence};
 use crate::check::{Checked, Checker, Reported};
 use crate::diagnostic::Place;
@@ -38,6 +39,21 @@ impl Checker<'_> {
             Some(value) if values.is_empty() => Ok(value),
             Some(value) => self.refuse(value.place, "too many values", ""),
             None => self.made(record, values, place),
+        }
+    }
+
+    /// A value where a record may be wanted, of which a list in braces gives the numbers.
+    pub(super) fn wanted(&mut self, value: &ast::Expr, record: Option<Record>) -> Checked<Expr> {
+        let ExprKind::List(list) = &value.kind else { return self.value(value) };
+        let values: Vec<_> = list.iter().map(|value| self.value(value)).collect();
+        let values = values.into_iter().collect::<Checked<Vec<Expr>>>()?;
+        match record {
+            Some(record) => self.made_of(record, values, value.place),
+            None => self.refuse(
+                value.place,
+                "nothing here says which type a list in braces has",
+                "write the type before it: V{a, b}",
+            ),
         }
     }
 

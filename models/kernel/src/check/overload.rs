@@ -1,14 +1,14 @@
 //! Which function a call means: by the types of its arguments, from which those of a template are deduced.
 
 use crate::ast;
-use crate::ast::{Base, Function, Passing, TemplateArgument, TypeName};
+use crate::ast::{Base, ExprKind, Function, Passing, TemplateArgument, TypeName};
 use crate::check::instance::Bound;
 use crate::check::passing::address_of;
 use crate::check::record::access;
 use crate::check::{Checked, Checker, Reported};
 use crate::diagnostic::Place;
 use crate::typed_ast::Expr;
-use crate::types::{Access, Extents, Scalar, Type};
+use crate::types::{Access, Extents, Record, Scalar, Type};
 
 /// A function, what its template is given, and how far the arguments are from what it takes.
 pub(super) struct Choice {
@@ -265,6 +265,19 @@ impl Checker<'_> {
     }
 
     /// A call of one of the text's own functions; none if none of them takes the values and another may.
+    /// The record that all functions of a name take as one of their arguments.
+    fn taken(&self, candidates: &[usize], at: usize) -> Option<Record> {
+        let mut records = candidates.iter().map(|source| {
+            let ty = self.sources[*source].params.get(at)?.ty;
+            match ty.base {
+                Base::Record(record) if ty.pointer.is_none() => Some(record),
+                _ => None,
+            }
+        });
+        let first = records.next()??;
+        records.all(|record| record == Some(first)).then_some(first)
+    }
+
     pub(super) fn own_call(
         &mut self,
         name: &str,
@@ -274,7 +287,15 @@ impl Checker<'_> {
         place: Place,
     ) -> Checked<Result<Expr, Vec<Expr>>> {
         let candidates = self.candidates(name);
-        let values: Vec<_> = arguments.iter().map(|argument| self.expr(argument)).collect();
+        let skipped = usize::from(object.is_some());
+        let values = arguments.iter().enumerate().map(|(at, argument)| match argument.kind {
+            ExprKind::List(_) => {
+                let record = self.taken(&candidates, at + skipped);
+                self.wanted(argument, record)
+            }
+            _ => self.expr(argument),
+        });
+        let values: Vec<_> = values.collect();
         let values = object.map(Ok).into_iter().chain(values).collect::<Checked<Vec<Expr>>>()?;
         let is_builtin = self.is_builtin(name);
         let alone = match candidates.as_slice() {

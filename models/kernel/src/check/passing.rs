@@ -148,7 +148,7 @@ impl Checker<'_> {
 
     /// `return v;` in a function that gives a record.
     pub(super) fn given_record(&mut self, value: &ast::Expr, place: Place) -> Checked<Expr> {
-        let value = self.value(value)?;
+        let value = self.wanted(value, self.current.result.record())?;
         let Some(index) = self.current.gives else { return Err(Reported) };
         let ty = self.current.variables[index].ty;
         let target = self.at(Expr { place, ty, kind: Kind::Variable(index) });

@@ -1,11 +1,13 @@
 //! The state of a launch as a panel, a check or a test reads it: counts, buffers, blocks and threads.
 
+use crate::bytecode::Instr;
 use crate::diagnostic::Place;
 use crate::machine::memory::{Cell, Store};
 use crate::machine::warp::{Warp, lanes, position};
 use crate::machine::{
     Buffer, CellState, Counts, Finding, Findings, Launch, Machine, Resident, WarpState,
 };
+use crate::typed_ast::Vote;
 use crate::types::Scalar;
 use mlsys_lab::Value;
 use std::collections::BTreeMap;
@@ -58,6 +60,12 @@ impl Machine {
     /// Threads of blocks that have ended and accessed no memory.
     pub fn idle_threads(&self) -> u64 {
         self.idle_threads
+    }
+
+    /// Whether an instruction asks which lanes are active, which CUDA leaves to the device.
+    pub(crate) fn asks_for_active_lanes(&self) -> bool {
+        let asks = |instr: &Instr| matches!(instr, Instr::Vote { vote: Vote::Active, .. });
+        self.code.instrs.iter().any(asks)
     }
 
     pub fn ended_blocks(&self) -> u64 {

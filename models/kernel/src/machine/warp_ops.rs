@@ -130,7 +130,8 @@ impl Executor<'_> {
     }
 
     pub(super) fn vote(&mut self, vote: Vote, into: Reg, mask: Reg, value: Reg) {
-        let groups = self.groups(Some(mask));
+        let here = [self.warp.mask; WARP];
+        let groups = if vote == Vote::Active { here } else { self.groups(Some(mask)) };
         let yes = self.truth(value) & self.warp.mask;
         let values = self.narrow(value);
         let reduced = |group: u32, operation, of| {
@@ -138,6 +139,7 @@ impl Executor<'_> {
             values.reduce(|old, value| changed(operation, of, old, value, 0).unwrap_or(old))
         };
         let result = groups.map(|group| match vote {
+            Vote::Active => group,
             Vote::Ballot => yes & group,
             Vote::Any => u32::from(yes & group != 0),
             Vote::All => u32::from(yes & group == group),

@@ -26,6 +26,7 @@ pub(super) fn boxed(place: Place, kind: ExprKind) -> Expr {
         ExprKind::Conditional(a, b, c) => a.height.max(b.height).max(c.height),
         ExprKind::Call(_, _, arguments)
         | ExprKind::Make(_, arguments)
+        | ExprKind::List(arguments)
         | ExprKind::Ignored(arguments) => arguments.iter().map(|a| a.height).max().unwrap_or(0),
         ExprKind::Integer { .. }
         | ExprKind::Float(_)
@@ -71,7 +72,7 @@ impl Parser {
             let place = parser.place();
             let Some(operator) = assignment(parser.mark()) else { return Ok(left) };
             parser.advance();
-            let right = parser.assignment()?;
+            let right = parser.list_or(Self::assignment)?;
             Ok(boxed(place, ExprKind::Assign(operator, Box::new(left), Box::new(right))))
         })
     }
@@ -339,7 +340,7 @@ impl Parser {
     pub(super) fn arguments(&mut self, close: &str) -> Parsed<Vec<Expr>> {
         let mut arguments = Vec::new();
         while !self.is(close) {
-            arguments.push(self.bracketed(Self::assignment)?);
+            arguments.push(self.bracketed(|parser| parser.list_or(Self::assignment))?);
             if !self.take(",") {
                 break;
             }

@@ -1,23 +1,11 @@
-//! Cooperative groups: the block, tiles of it and the grid, written out as the barriers, indices and shuffles that they
-//! stand for. A helper that takes a group is written without it, since its type says all of it.
+//! Cooperative groups, written out as the barriers, indices and shuffles that they stand for. A helper that takes the
+//! block, a tile or the grid is written without it, since its type says all of it. A group of lanes that is known only
+//! while the kernel runs is the mask of these lanes, and a `thread_group` the threads of its tile, or 0 for the block.
 
 use crate::lexer::{Lexeme, Token, words};
+use crate::parser::group_calls::{Group, barrier, method};
 use crate::parser::items::{behind, behind_angle, mark, word};
-use std::collections::BTreeMap;
-
-#[derive(Clone)]
-enum Group {
-    Block,
-    /// This many threads, a power of two up to 32, or its name in a template.
-    Tile(String),
-    Grid,
-}
-
-const RANK: &str = "(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z))";
-const SIZE: &str = "(blockDim.x * blockDim.y * blockDim.z)";
-const BLOCKS: &str = "((unsigned long long)gridDim.x * gridDim.y * gridDim.z)";
-const BLOCK: &str =
-    "(blockIdx.x + (unsigned long long)gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z))";
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the functions on tiles are, in the language itself.
 const HELPERS: &str = include_str!("groups.cu");
@@ -29,18 +17,22 @@ struct Writer {
     out: Vec<Lexeme>,
     /// Where brackets close behind which more arguments stand: the width of a shuffle.
     closing: BTreeMap<usize, String>,
+    /// Functions that take a `thread_group`.
+    general: BTreeSet<String>,
     /// Whether one of [`HELPERS`] is called.
     is_helped: bool,
 }
 
 /// The tokens with variables and arguments that are groups taken out, and their uses written out.
 pub(super) fn written_out(tokens: Vec<Lexeme>) -> Vec<Lexeme> {
-    let is_named =
-        |at| matches!(word(&tokens, at), "this_thread_block" | "cooperative_groups" | "cg");
+    const NAMED: [&str; 4] = ["this_thread_block", "coalesced_threads", "cooperative_groups", "cg"];
+    let is_named = |at| NAMED.contains(&word(&tokens, at));
     let Some(first) = (0..tokens.len()).find(|at| is_named(*at)) else { return tokens };
     let place = tokens[first].place;
+    let tokens = without_prefix(tokens);
     let mut writer = Writer {
-        tokens: without_prefix(tokens),
+        general: general(&tokens),
+        tokens,
         groups: BTreeMap::new(),
         out: Vec::new(),
         closing: BTreeMap::new(),
@@ -79,11 +71,19 @@ impl Writer {
             self.groups.insert(name, group);
             return end;
         }
+        if let Some(end) = self.lanes(at) {
+            return end;
+        }
         let before = at.checked_sub(1).map_or("", |before| mark(&self.tokens, before));
         if matches!(before, "(" | ",")
             && let Some((name, group, end)) = typed(&self.tokens, at)
             && matches!(mark(&self.tokens, end), "," | ")")
         {
+            if matches!(group, Group::Lanes | Group::Any) {
+                self.out.extend(words(&format!("unsigned {name}"), place));
+                self.groups.insert(name, group);
+                return end;
+            }
             self.groups.insert(name, group);
             return self.without_argument(end);
         }
@@ -92,11 +92,12 @@ impl Writer {
             self.groups.get(word(&self.tokens, at + 2)).cloned().filter(|_| is_bracketed);
         match (word(&self.tokens, at), argument, mark(&self.tokens, at + 3)) {
             ("sync", Some(group), ")") => {
-                self.out.extend(words(barrier(&group), place));
+                let name = word(&self.tokens, at + 2).to_owned();
+                self.put(&barrier(&group, &name), at);
                 return at + 4;
             }
-            ("reduce", Some(Group::Tile(width)), ",") => {
-                if let Some(end) = self.reduced(&width, at) {
+            ("reduce", Some(group @ (Group::Tile(_) | Group::Lanes)), ",") => {
+                if let Some(end) = self.reduced(&group, at) {
                     return end;
                 }
             }
@@ -110,10 +111,11 @@ impl Writer {
             return at + 1;
         };
         let is_method = mark(&self.tokens, at + 1) == "." && mark(&self.tokens, at + 3) == "(";
-        if is_method && let Some((text, has_arguments)) = method(&group, word(&self.tokens, at + 2))
+        let name = word(&self.tokens, at);
+        if is_method
+            && let Some((text, has_arguments)) = method(&group, name, word(&self.tokens, at + 2))
         {
-            self.out.extend(words(&text, place));
-            self.is_helped |= text.contains("tile_");
+            self.put(&text, at);
             if !has_arguments {
                 return at + 5;
             }
@@ -124,10 +126,86 @@ impl Writer {
             return at + 4;
         }
         if matches!(before, "(" | ",") && matches!(mark(&self.tokens, at + 1), "," | ")") {
-            return self.without_argument(at + 1);
+            let is_general = self.general.contains(self.called(at));
+            match group {
+                Group::Tile(width) if is_general => self.put(&width, at),
+                Group::Block if is_general => self.put("0", at),
+                Group::Lanes | Group::Any => self.out.push(self.tokens[at].clone()),
+                Group::Block | Group::Tile(_) | Group::Grid => {
+                    return self.without_argument(at + 1);
+                }
+            }
+            return at + 1;
         }
         self.out.push(self.tokens[at].clone());
         at + 1
+    }
+
+    fn put(&mut self, text: &str, at: usize) {
+        self.is_helped |= text.contains("tile_") || text.contains("lanes_");
+        self.out.extend(words(text, self.tokens[at].place));
+    }
+
+    /// The function among the arguments of whose call a place is.
+    fn called(&self, at: usize) -> &str {
+        let mut depth = 0_usize;
+        for at in (0..at).rev() {
+            match mark(&self.tokens, at) {
+                ")" => depth += 1,
+                "(" if depth == 0 => return word(&self.tokens, at.saturating_sub(1)),
+                "(" => depth -= 1,
+                ";" | "{" | "}" => break,
+                _ => {}
+            }
+        }
+        ""
+    }
+
+    /// `auto active = coalesced_threads();` and groups of the lanes of one that agree in a value, as masks; a
+    /// `thread_group` as the number of its threads.
+    fn lanes(&mut self, begin: usize) -> Option<usize> {
+        let at = begin + usize::from(word(&self.tokens, begin) == "const");
+        let is_any = word(&self.tokens, at) == "thread_group";
+        if !is_any && !matches!(word(&self.tokens, at), "coalesced_group" | "auto") {
+            return None;
+        }
+        let name = word(&self.tokens, at + 1).to_owned();
+        if mark(&self.tokens, at + 2) != "=" || name.is_empty() {
+            return None;
+        }
+        let making = at + 3;
+        let end = behind(&self.tokens, making + 1);
+        let of = word(&self.tokens, making + 2);
+        let lanes = match self.groups.get(of) {
+            Some(Group::Lanes) => of,
+            Some(Group::Tile(width)) if width == "32" => "0xffffffffu",
+            _ => "",
+        };
+        // What stands before the argument behind the group, and behind it.
+        let is_of_group = mark(&self.tokens, making + 3) == ",";
+        let (value, close) = match word(&self.tokens, making) {
+            "coalesced_threads" if !is_any => ("__activemask()".to_owned(), None),
+            "binary_partition" if !lanes.is_empty() && is_of_group => {
+                (format!("lanes_alike({lanes}, !!("), Some("))"))
+            }
+            "labeled_partition" if !lanes.is_empty() && is_of_group => {
+                (format!("lanes_alike({lanes}, ("), Some("))"))
+            }
+            "this_thread_block" if is_any => ("0".to_owned(), None),
+            "tiled_partition" if is_any && is_of_group => ("(".to_owned(), Some(")")),
+            _ => return None,
+        };
+        self.put(&format!("unsigned {name} = {value}"), begin);
+        if let Some(close) = close {
+            let mut at = making + 4;
+            while at < end - 1 {
+                at = self.next(at);
+            }
+            self.put(close, begin);
+        }
+        let group = if is_any { Group::Any } else { Group::Lanes };
+        self.groups.insert(name, group);
+        Some(end)
     }
 
     /// Leaves an argument out that ends here, with one of the commas around it.
@@ -140,23 +218,25 @@ impl Writer {
     }
 
     /// `cg::reduce(tile, value, cg::plus<float>())` as a call of one of [`HELPERS`].
-    fn reduced(&mut self, width: &str, at: usize) -> Option<usize> {
+    fn reduced(&mut self, group: &Group, at: usize) -> Option<usize> {
         let close = behind(&self.tokens, at + 1) - 1;
         let operator = (at + 4..close)
             .rev()
             .find(|at| mark(&self.tokens, at - 1) == "," && mark(&self.tokens, at + 1) == "<")?;
         let name = match word(&self.tokens, operator) {
-            "plus" => "tile_sum",
-            "greater" => "tile_max",
-            "less" => "tile_min",
-            "bit_and" => "tile_and",
-            "bit_or" => "tile_or",
-            "bit_xor" => "tile_xor",
+            "plus" => "sum",
+            "greater" => "max",
+            "less" => "min",
+            "bit_and" => "and",
+            "bit_or" => "or",
+            "bit_xor" => "xor",
             _ => return None,
         };
         let place = self.tokens[at].place;
-        self.is_helped = true;
-        self.out.extend(words(&format!("{name}<{width}>("), place));
+        match group {
+            Group::Tile(width) => self.put(&format!("tile_{name}<{width}>("), at),
+            _ => self.put(&format!("lanes_{name}({},", word(&self.tokens, at + 2)), at),
+        }
         let mut value = at + 4;
         while value < operator - 1 {
             value = self.next(value);
@@ -166,49 +246,21 @@ impl Writer {
     }
 }
 
-fn barrier(group: &Group) -> &'static str {
-    match group {
-        Group::Block => "__syncthreads()",
-        Group::Tile(_) => "__syncwarp()",
-        Group::Grid => "grid_sync()",
+/// The functions that take a `thread_group`.
+fn general(tokens: &[Lexeme]) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut function = "";
+    for at in 1..tokens.len() {
+        match mark(tokens, at) {
+            "(" => function = word(tokens, at - 1),
+            ")" | "{" | "}" | ";" => function = "",
+            _ if word(tokens, at) == "thread_group" && !function.is_empty() => {
+                found.insert(function.to_owned());
+            }
+            _ => {}
+        }
     }
-}
-
-/// What a call of a method stands for, and whether its arguments follow; else its bracket is left out.
-fn method(group: &Group, name: &str) -> Option<(String, bool)> {
-    let plain = |text: &str| Some((text.to_owned(), false));
-    match (group, name) {
-        (_, "sync") => plain(barrier(group)),
-        (Group::Block, "thread_rank") => plain(RANK),
-        (Group::Block, "size" | "num_threads") => plain(SIZE),
-        (Group::Block, "group_index") => plain("blockIdx"),
-        (Group::Block, "thread_index") => plain("threadIdx"),
-        (Group::Block, "group_dim" | "dim_threads") => plain("blockDim"),
-        (Group::Grid, "thread_rank") => plain(&format!("({BLOCK} * {SIZE} + {RANK})")),
-        (Group::Grid, "size" | "num_threads") => plain(&format!("({BLOCKS} * {SIZE})")),
-        (Group::Grid, "block_rank") => plain(BLOCK),
-        (Group::Grid, "num_blocks") => plain(BLOCKS),
-        (Group::Tile(width), "thread_rank") => Some((format!("({RANK} % {width})"), false)),
-        (Group::Tile(width), "size" | "num_threads") => {
-            let is_number = width.starts_with(|first: char| first.is_ascii_digit());
-            let text = if is_number { format!("{width}u") } else { format!("(unsigned){width}") };
-            Some((text, false))
-        }
-        (Group::Tile(width), "meta_group_rank") => Some((format!("({RANK} / {width})"), false)),
-        (Group::Tile(width), "meta_group_size") => {
-            Some((format!("(({SIZE} + {width} - 1) / {width})"), false))
-        }
-        (Group::Tile(_), "shfl" | "shfl_down" | "shfl_up" | "shfl_xor") => {
-            Some((format!("__{name}_sync(0xffffffffu,"), true))
-        }
-        (Group::Tile(width), "any" | "all" | "ballot") if width == "32" => {
-            Some((format!("__{name}_sync(0xffffffffu,"), true))
-        }
-        (Group::Tile(width), "any" | "all" | "ballot") => {
-            Some((format!("tile_{name}<{width}>("), true))
-        }
-        (Group::Block | Group::Tile(_) | Group::Grid, _) => None,
-    }
+    found
 }
 
 /// `cg::` and `cooperative_groups::` left out.
@@ -257,6 +309,8 @@ fn typed(tokens: &[Lexeme], begin: usize) -> Option<(String, Group, usize)> {
     let group = match word(tokens, at) {
         "thread_block" => Group::Block,
         "grid_group" => Group::Grid,
+        "coalesced_group" => Group::Lanes,
+        "thread_group" => Group::Any,
         "thread_block_tile" if mark(tokens, at + 1) == "<" => {
             let group = Group::Tile(width(tokens.get(at + 2)?)?);
             at = behind_angle(tokens, at + 1) - 1;

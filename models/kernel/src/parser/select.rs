@@ -2,12 +2,11 @@
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::lexer::Lexeme;
-use crate::parser::groups::written_out;
 use crate::parser::headers::included;
 use crate::parser::items::{Item, ItemKind, items, kernels, plain, reached, word};
 use crate::parser::namespaces::told_apart;
 use crate::parser::template::instantiated;
-use crate::parser::{by_value, enums, lambdas, statics, structures};
+use crate::parser::{async_copies, by_value, enums, groups, lambdas, statics, structures};
 use std::collections::BTreeSet;
 
 /// Functions and declarations of which the kernel may make use.
@@ -95,6 +94,11 @@ impl Selection {
         let host = items.iter().filter(is_host).flat_map(|item| &item.names);
         Self { tokens: out, host_variables: host.cloned().collect() }
     }
+}
+
+/// Copies first, which name the groups that share them.
+fn written_out(tokens: Vec<Lexeme>) -> Vec<Lexeme> {
+    groups::written_out(async_copies::written_out(tokens))
 }
 
 fn undecided(tokens: &[Lexeme], known: &[(&str, &Item)], wanted: &str) -> Diagnostic {

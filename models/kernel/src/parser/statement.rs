@@ -1,10 +1,12 @@
 //! Declarations and statements.
 
 use crate::ast::{
-    Base, Declaration, Declarator, Expr, Initial, Statement, StatementKind, Storage, TypeName,
+    Base, Declaration, Declarator, Expr, ExprKind, Initial, Statement, StatementKind, Storage,
+    TypeName,
 };
 use crate::diagnostic::Place;
 use crate::lexer::Token;
+use crate::parser::expression::boxed;
 use crate::parser::{Parsed, Parser, Reported, is_keyword, is_type_word, outside};
 use std::rc::Rc;
 
@@ -59,6 +61,12 @@ impl Parser {
         }
         self.need(";", "the declaration")?;
         Ok(names)
+    }
+
+    /// `{a, b}`, or what else may stand here.
+    pub(super) fn list_or(&mut self, other: fn(&mut Self) -> Parsed<Expr>) -> Parsed<Expr> {
+        let place = self.place();
+        if self.is("{") { Ok(boxed(place, ExprKind::List(self.list()?))) } else { other(self) }
     }
 
     fn list(&mut self) -> Parsed<Vec<Expr>> {
@@ -171,7 +179,7 @@ impl Parser {
             }
             "return" => {
                 self.advance();
-                let value = if self.is(";") { None } else { Some(self.expression()?) };
+                let value = if self.is(";") { None } else { Some(self.list_or(Self::expression)?) };
                 self.need(";", "return")?;
                 Ok(StatementKind::Return(value))
             }

@@ -216,11 +216,15 @@ loop {{
     }
 
     pub(super) fn vote(&mut self, vote: Vote, list: &[Expr], place: Place) -> Translated<Fragment> {
+        if vote == Vote::Active {
+            let message = "WGSL has no __activemask, and no groups of the lanes that are here";
+            return refuse(place, message, "name the lanes yourself: 0xffffffff for a whole warp");
+        }
         let [mask, value] = list else { return refuse(place, "a vote without its arguments", "") };
         self.whole_warp(mask)?;
         let value = self.value(value)?.text;
         let text = match vote {
-            Vote::Ballot => format!("subgroupBallot({value}).x"),
+            Vote::Active | Vote::Ballot => format!("subgroupBallot({value}).x"),
             Vote::Any => format!("i32(subgroupAny({value}))"),
             Vote::All => format!("i32(subgroupAll({value}))"),
             // WGSL's functions have the names of the operations: subgroupAdd, subgroupMin and so on.
