@@ -218,6 +218,8 @@ pub(crate) struct Code {
     pub(crate) ordered_atomics: usize,
     /// Whether a `__threadfence` orders blocks.
     pub(crate) is_fenced: bool,
+    /// Whether an address is cast to a number or back, of which a device has others.
+    pub(crate) has_numbered_addresses: bool,
     pub(crate) shown: Vec<DebugVariable>,
 }
 

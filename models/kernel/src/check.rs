@@ -9,12 +9,14 @@ mod declare;
 mod element;
 mod expression;
 mod extents;
+mod flow;
 mod fold;
 mod instance;
 mod intrinsic;
 mod make;
 mod method;
 mod overload;
+mod pair;
 mod passing;
 mod record;
 mod written;
@@ -36,6 +38,7 @@ pub(super) const MOST_LOCAL: u32 = 16 * 1024;
 
 const BUILTIN_NAMES: [&str; 5] = ["threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"];
 
+use crate::check::flow::returns;
 use crate::check::fold::decided;
 use crate::check::instance::{FunctionState, Instance};
 use crate::check::passing::Signature;
@@ -93,6 +96,7 @@ struct Checker<'u> {
     /// Expressions that were checked so far.
     checked: usize,
     fence: Option<Place>,
+    has_numbered_addresses: bool,
     builtins: BTreeSet<Place>,
     /// Where a structure is called like a function.
     objects: BTreeSet<Place>,
@@ -159,6 +163,7 @@ pub(super) fn check(unit: &Unit, diagnostics: Vec<Diagnostic>) -> Result<Program
             functions: checker.functions,
             shared: checker.shared,
             fence: checker.fence,
+            has_numbered_addresses: checker.has_numbered_addresses,
             builtins: checker.builtins,
             objects: checker.objects,
             globals: checker.globals,
@@ -280,17 +285,7 @@ impl<'u> Checker<'u> {
 }
 
 /// How deep helpers may call helpers.
-pub(super) const DEEPEST_CALLS: u32 = 16;
-
-pub(super) fn returns(statement: &Statement) -> bool {
-    if let StatementKind::Block(statements) = &statement.kind {
-        statements.last().is_some_and(returns)
-    } else if let StatementKind::If(_, then, Some(otherwise)) = &statement.kind {
-        returns(then) && returns(otherwise)
-    } else {
-        matches!(statement.kind, StatementKind::Return(_))
-    }
-}
+pub(super) const DEEPEST_CALLS: u32 = 32;
 
 impl Checker<'_> {
     pub(super) fn statements(&mut self, statements: &[Statement]) -> Vec<Stmt> {

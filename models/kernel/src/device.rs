@@ -99,9 +99,10 @@ pub const HARMFUL: [Fault; 9] = [
 /// # Errors
 /// [`DeviceError::Harmful`] names the first fault that speaks against it.
 pub fn require_harmless(ended: &Machine) -> Result<(), DeviceError> {
-    if ended.asks_for_active_lanes() {
-        let message = "not sent, because a device chooses itself which lanes __activemask and cg::coalesced_threads find together";
-        return Err(DeviceError::Harmful(message.to_owned()));
+    if let Some(what) = ended.depends_on_device() {
+        let message =
+            format!("not sent, because it asks for {what}, which differs between devices");
+        return Err(DeviceError::Harmful(message));
     }
     let findings = ended.findings();
     let Some(fault) = HARMFUL.into_iter().find(|fault| findings.count(*fault) > 0) else {

@@ -104,6 +104,7 @@ impl<'a> Lowering<'a> {
             shared: program.shared.clone(),
             arrays: arrays.collect(),
             is_fenced: program.fence.is_some(),
+            has_numbered_addresses: program.has_numbered_addresses,
             static_shared: ends.max().unwrap_or(0),
             ..Code::default()
         };

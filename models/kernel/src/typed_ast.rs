@@ -25,6 +25,8 @@ pub(crate) struct Program {
     pub(crate) globals: Vec<Global>,
     /// Where a `__threadfence` stands, which orders what blocks do.
     pub(crate) fence: Option<Place>,
+    /// Whether an address is cast to a number or back.
+    pub(crate) has_numbered_addresses: bool,
     /// Calls of CUDA functions by names that the text declares as well.
     pub(crate) builtins: BTreeSet<Place>,
     /// Where a structure is called like a function.

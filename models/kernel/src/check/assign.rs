@@ -339,10 +339,15 @@ impl Checker<'_> {
             (_, Type::Void) => {
                 Ok(Expr { place: expr.place, ty, kind: Kind::Convert(Box::new(expr)) })
             }
+            (Type::Pointer { .. }, Type::Scalar(Scalar::Long | Scalar::UnsignedLong))
+            | (Type::Scalar(Scalar::Long | Scalar::UnsignedLong), Type::Pointer { .. }) => {
+                self.has_numbered_addresses = true;
+                Ok(Expr { place: expr.place, ty, kind: Kind::Convert(Box::new(expr)) })
+            }
             (Type::Pointer { .. }, Type::Scalar(scalar)) if scalar != Scalar::Bool => self.refuse(
                 expr.place,
-                "an address is no number here",
-                "subtract two pointers to count the elements between them",
+                format!("an address does not go into {scalar}"),
+                "cast it to uintptr_t, or subtract two pointers to count the elements between them",
             ),
             _ => self.convert(expr, ty),
         }

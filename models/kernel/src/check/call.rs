@@ -168,6 +168,10 @@ impl Checker<'_> {
         place: Place,
     ) -> Checked<Expr> {
         self.count(name, &values, if atomic == Atomic::CompareAndSwap { 3 } else { 2 }, place)?;
+        let values = match self.pair_sum(atomic, values, place)? {
+            Ok(sum) => return Ok(sum),
+            Err(values) => values,
+        };
         let mut values = values.into_iter();
         let Some(address) = values.next() else { return Err(crate::check::Reported) };
         let to = match address.ty {
@@ -274,10 +278,10 @@ enum WarpCall {
 }
 
 const BUILTINS: [(&str, Builtin); 28] = {
-    use Scalar::{Double, Float, Int, Long, Unsigned, UnsignedLong};
+    use Scalar::{Bfloat16, Double, Float, Half, Int, Long, Unsigned, UnsignedLong};
     const BITS: &[Scalar] = &[Int, Unsigned, UnsignedLong];
     const ORDERED: &[Scalar] = &[Int, Unsigned, Long, UnsignedLong];
-    const SUMS: &[Scalar] = &[Int, Unsigned, UnsignedLong, Float, Double];
+    const SUMS: &[Scalar] = &[Int, Unsigned, UnsignedLong, Float, Double, Half, Bfloat16];
     const EXCHANGED: &[Scalar] = &[Int, Unsigned, UnsignedLong, Float];
     [
         ("__syncthreads", Builtin::Barrier),

@@ -272,13 +272,15 @@ impl Checker<'_> {
         let list = name.initial.as_ref().map_or(&[][..], Initial::values);
         let (of, extents) = match (ty, self.extents(name)?, ty.record()) {
             (Type::Scalar(of), extents, _) => (of, extents),
-            (Type::Array { of, .. }, extents, Some(record)) if list.is_empty() => {
+            (Type::Array { of, .. }, extents, Some(record))
+                if list.is_empty() || record.elements().is_some() =>
+            {
                 let extents = extents.unwrap_or(Extents::new(&[]));
                 (of, Some(extents.of_records(record, self.numbers(ty))))
             }
             _ => {
                 let message = format!("'{}' holds no numbers", name.name);
-                let help = "a variable outside of functions is a number, an array of them, or a structure without first values";
+                let help = "a variable outside of functions is a number, an array of them, a vector, or a structure without first values";
                 return self.refuse(place, message, help);
             }
         };

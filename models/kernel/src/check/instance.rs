@@ -18,6 +18,10 @@ const MOST_CHECKED: usize = 400_000;
 /// How deep expressions may nest before a function begins to be checked, so that no text exhausts the stack.
 const DEEPEST: u32 = 300;
 
+/// What a complaint says before the call that a template is written for, and of how many calls it says so.
+const CALLED: &str = "from the call of";
+const MOST_CALLS_TOLD: usize = 4;
+
 /// What an argument of a template stands for.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Bound {
@@ -108,9 +112,15 @@ impl Checker<'_> {
             let told = function.template.iter().zip(bound).map(|(param, bound)| told(param, bound));
             let told = told.collect::<Vec<_>>().join(", ");
             for complaint in &mut self.diagnostics[complaints..] {
+                // Of a long chain the innermost calls and the outermost are told.
+                if complaint.help.matches(CALLED).count() >= MOST_CALLS_TOLD
+                    && let Some((inner, _)) = complaint.help.rsplit_once("; with ")
+                {
+                    complaint.help = inner.to_owned();
+                }
                 let stop = if complaint.help.is_empty() { "" } else { "; " };
                 complaint.help +=
-                    &format!("{stop}with {told} from the call of '{name}' in line {}", place.line);
+                    &format!("{stop}with {told} {CALLED} '{name}' in line {}", place.line);
             }
         }
         let index = self.functions.len() - 1;

@@ -9,6 +9,9 @@ pub(super) fn changed(atomic: Atomic, ty: Scalar, old: u64, a: u64, b: u64) -> O
     Some(match (atomic, ty) {
         (Atomic::Add, Scalar::Float) => u64::from((float(old) + float(a)).to_bits()),
         (Atomic::Add, Scalar::Double) => (f64::from_bits(old) + f64::from_bits(a)).to_bits(),
+        (Atomic::Add, Scalar::Half | Scalar::Bfloat16) => {
+            u64::from(ty.rounded(f64::from(float(old)) + f64::from(float(a))).to_bits())
+        }
         (Atomic::Add, _) => old.wrapping_add(a),
         (Atomic::Subtract, _) => old.wrapping_sub(a),
         (Atomic::Min | Atomic::Max, _) => {

@@ -62,10 +62,17 @@ impl Machine {
         self.idle_threads
     }
 
-    /// Whether an instruction asks which lanes are active, which CUDA leaves to the device.
-    pub(crate) fn asks_for_active_lanes(&self) -> bool {
+    /// What the kernel asks for that is another on a device: the lanes that are active, or an address as a number.
+    pub(crate) fn depends_on_device(&self) -> Option<&'static str> {
         let asks = |instr: &Instr| matches!(instr, Instr::Vote { vote: Vote::Active, .. });
-        self.code.instrs.iter().any(asks)
+        if self.code.has_numbered_addresses {
+            return Some("an address as a number");
+        }
+        self.code
+            .instrs
+            .iter()
+            .any(asks)
+            .then_some("the lanes that are active (__activemask, cg::coalesced_threads)")
     }
 
     pub fn ended_blocks(&self) -> u64 {

@@ -5,6 +5,7 @@
 //! Known misses: a thread that reads what it copies itself before it waits, and threads that `arrive` early, between
 //! which and the `wait` other threads are taken to stand still.
 
+use crate::diagnostic::Diagnostic;
 use crate::lexer::{Lexeme, Token, words};
 use crate::parser::items::{behind, behind_angle, mark, word};
 use crate::parser::template::parts;
@@ -20,7 +21,7 @@ struct Size {
     alignment: Vec<Lexeme>,
 }
 
-struct Writer {
+struct Writer<'d> {
     tokens: Vec<Lexeme>,
     out: Vec<Lexeme>,
     /// Variables that are sizes with an alignment.
@@ -28,10 +29,11 @@ struct Writer {
     /// Pipelines that all threads of a block share.
     shared: BTreeSet<String>,
     is_helped: bool,
+    diagnostics: &'d mut Vec<Diagnostic>,
 }
 
 /// The tokens with copies written out; a text without any stays as it is.
-pub(super) fn written_out(tokens: Vec<Lexeme>) -> Vec<Lexeme> {
+pub(super) fn written_out(tokens: Vec<Lexeme>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Lexeme> {
     if !(0..tokens.len()).any(|at| is_one(&tokens, at)) {
         return tokens;
     }
@@ -42,6 +44,7 @@ pub(super) fn written_out(tokens: Vec<Lexeme>) -> Vec<Lexeme> {
         sizes: BTreeMap::new(),
         shared: BTreeSet::new(),
         is_helped: false,
+        diagnostics,
     };
     writer.write(0, writer.tokens.len());
     if !writer.is_helped {
@@ -52,7 +55,7 @@ pub(super) fn written_out(tokens: Vec<Lexeme>) -> Vec<Lexeme> {
     out
 }
 
-impl Writer {
+impl Writer<'_> {
     fn write(&mut self, begin: usize, end: usize) {
         let mut at = begin;
         while at < end {
@@ -99,8 +102,7 @@ impl Writer {
         self.out.extend(words(text, self.tokens[at].place));
     }
 
-    /// `init(&bar, block.size())`; a count that is not seen to be that of all threads stays, and is refused as a
-    /// function that there is not.
+    /// `init(&bar, block.size())`
     fn begun(&mut self, at: usize) -> Option<usize> {
         let end = behind(&self.tokens, at + 1);
         let given = parts(&self.tokens, at + 2..end - 1);
@@ -108,7 +110,9 @@ impl Writer {
         let counts: Vec<&str> = (0..count.len()).map(|at| word(count, at)).collect();
         let is_size = |word: &&str| matches!(*word, "size" | "num_threads" | "blockDim");
         if !counts.iter().any(is_size) {
-            return None;
+            let message = "a barrier counts all threads of its block here";
+            let help = "write init(&bar, block.size()), or take __syncthreads or __syncwarp";
+            self.diagnostics.push(Diagnostic::new(self.tokens[at].place, message, help));
         }
         self.put("*", at);
         self.put("(", at);

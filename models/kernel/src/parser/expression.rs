@@ -277,7 +277,8 @@ impl Parser {
     }
 
     fn named(&mut self, name: String, place: Place) -> Parsed<Expr> {
-        if let Some((message, help)) = outside(&name) {
+        let is_own = self.declared.contains_key(&name);
+        if let Some((message, help)) = outside(&name).filter(|_| !is_own) {
             return self.refuse(message, help);
         }
         if let "static_cast" | "reinterpret_cast" | "const_cast" = name.as_str() {

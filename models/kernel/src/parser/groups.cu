@@ -22,3 +22,4 @@ template <int W, class T> __device__ T tile_xor(T v) { for (int o = W / 2; o > 0
 template <int W> __device__ unsigned tile_ballot(int p) { unsigned all = __ballot_sync(tile_lanes<W>(), p), lane = (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32; return all >> (lane / W * W) & (0xffffffffu >> (32 - W)); }
 template <int W> __device__ int tile_any(int p) { return tile_ballot<W>(p) != 0; }
 template <int W> __device__ int tile_all(int p) { return tile_ballot<W>(p) == (0xffffffffu >> (32 - W)); }
+template <int W, class T> __device__ T tile_other(T v, int by) { unsigned words[(sizeof(T) + 3) / 4] = {0}; memcpy(words, &v, sizeof(T)); for (int i = 0; i < (int)((sizeof(T) + 3) / 4); i++) words[i] = __shfl_xor_sync(tile_lanes<W>(), words[i], by, W); T w = v; memcpy(&w, words, sizeof(T)); return w; }

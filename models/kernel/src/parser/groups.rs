@@ -19,6 +19,10 @@ struct Writer {
     closing: BTreeMap<usize, String>,
     /// Functions that take a `thread_group`.
     general: BTreeSet<String>,
+    /// Functions of the text that a tile's values are reduced by.
+    reducing: BTreeSet<String>,
+    /// Where the function or declaration at hand begins in what is written.
+    item: usize,
     /// Whether one of [`HELPERS`] is called.
     is_helped: bool,
 }
@@ -27,13 +31,18 @@ struct Writer {
 pub(super) fn written_out(tokens: Vec<Lexeme>) -> Vec<Lexeme> {
     const NAMED: [&str; 4] = ["this_thread_block", "coalesced_threads", "cooperative_groups", "cg"];
     let is_named = |at| NAMED.contains(&word(&tokens, at));
-    let Some(first) = (0..tokens.len()).find(|at| is_named(*at)) else { return tokens };
-    let place = tokens[first].place;
+    if !(0..tokens.len()).any(is_named) {
+        return tokens;
+    }
+    // Where the text begins, so that no line of it is written behind a later one.
+    let place = tokens[0].place;
     let tokens = without_prefix(tokens);
     let mut writer = Writer {
         general: general(&tokens),
         tokens,
         groups: BTreeMap::new(),
+        reducing: BTreeSet::new(),
+        item: 0,
         out: Vec::new(),
         closing: BTreeMap::new(),
         is_helped: false,
@@ -51,6 +60,7 @@ pub(super) fn written_out(tokens: Vec<Lexeme>) -> Vec<Lexeme> {
             }
             if depth == 0 {
                 writer.groups.clear();
+                writer.item = writer.out.len();
             }
         }
         at = next;
@@ -217,19 +227,40 @@ impl Writer {
         end
     }
 
+    /// Writes the function that reduces by one of the text, which stands before the function at hand.
+    fn reduce_by(&mut self, own: &str, at: usize) {
+        if !self.reducing.insert(own.to_owned()) {
+            return;
+        }
+        let text = format!(
+            "template <int W, class T> __device__ T tile_by_{own}(T v) {{ for (int o = W / 2; o > 0; o /= 2) v = {own}(v, tile_other<W>(v, o)); return v; }}"
+        );
+        let place = self.out.get(self.item).unwrap_or(&self.tokens[at]).place;
+        let function = words(&text, place);
+        let end = self.item + function.len();
+        self.out.splice(self.item..self.item, function);
+        self.item = end;
+    }
+
     /// `cg::reduce(tile, value, cg::plus<float>())` as a call of one of [`HELPERS`].
     fn reduced(&mut self, group: &Group, at: usize) -> Option<usize> {
         let close = behind(&self.tokens, at + 1) - 1;
-        let operator = (at + 4..close)
-            .rev()
-            .find(|at| mark(&self.tokens, at - 1) == "," && mark(&self.tokens, at + 1) == "<")?;
+        let operator = (at + 4..close).rev().find(|at| {
+            let is_alone = at + 1 == close || mark(&self.tokens, at + 1) == "<";
+            mark(&self.tokens, at - 1) == "," && is_alone
+        })?;
         let name = match word(&self.tokens, operator) {
-            "plus" => "sum",
-            "greater" => "max",
-            "less" => "min",
-            "bit_and" => "and",
-            "bit_or" => "or",
-            "bit_xor" => "xor",
+            "plus" => "sum".to_owned(),
+            "greater" => "max".to_owned(),
+            "less" => "min".to_owned(),
+            "bit_and" => "and".to_owned(),
+            "bit_or" => "or".to_owned(),
+            "bit_xor" => "xor".to_owned(),
+            own if operator + 1 == close && matches!(group, Group::Tile(_)) => {
+                let own = own.to_owned();
+                self.reduce_by(&own, at);
+                format!("by_{own}")
+            }
             _ => return None,
         };
         let place = self.tokens[at].place;

@@ -28,11 +28,11 @@ impl Selection {
     ) -> Self {
         let all = |tokens| Self { tokens, host_variables: BTreeSet::new() };
         let tokens = plain(told_apart(tokens));
-        let Some(items) = items(&tokens) else { return all(written_out(tokens)) };
+        let Some(items) = items(&tokens) else { return all(written_out(tokens, diagnostics)) };
         let known = kernels(&tokens, &items);
         let is_file = known.len() > 1 || items.iter().any(|item| item.kind == ItemKind::Host);
         if known.is_empty() {
-            return all(written_out(tokens));
+            return all(written_out(tokens, diagnostics));
         }
         let chosen = match word(choice, 0) {
             "" => known.first().filter(|_| known.len() == 1),
@@ -86,7 +86,7 @@ impl Selection {
         out.extend(tokens.last().cloned());
         let declared =
             items.iter().flat_map(|item| item.names.iter().map(String::as_str)).collect();
-        let out = lambdas::written_out(written_out(out), diagnostics);
+        let out = lambdas::written_out(written_out(out, diagnostics), diagnostics);
         let out = structures::written_out(out, diagnostics);
         let out = statics::written_out(enums::written_out(out));
         let out = by_value::written_out(included(out, &declared));
@@ -97,8 +97,8 @@ impl Selection {
 }
 
 /// Copies first, which name the groups that share them.
-fn written_out(tokens: Vec<Lexeme>) -> Vec<Lexeme> {
-    groups::written_out(async_copies::written_out(tokens))
+fn written_out(tokens: Vec<Lexeme>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Lexeme> {
+    groups::written_out(async_copies::written_out(tokens, diagnostics))
 }
 
 fn undecided(tokens: &[Lexeme], known: &[(&str, &Item)], wanted: &str) -> Diagnostic {

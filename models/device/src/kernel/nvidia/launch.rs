@@ -42,7 +42,7 @@ impl OwnedLaunch {
         //    The interpreter has run this very launch, on the same tokens, arguments and contents, to its end, within
         //    an instruction budget, and every access of every thread lay inside its buffer, aligned, with no race, no
         //    divergent barrier, and no number that C leaves open, be it read before it was written, divided by zero,
-        //    shifted too far or too large for its type, and nothing asked which lanes are active (`require_harmless`). The
+        //    shifted too far or too large for its type, and nothing asked for active lanes or addresses as numbers (`require_harmless`). The
         //    card's accesses are then those that were checked, but for an index computed from one of two things:
         //    floating point, which may differ in the last places, and what an atomic returns, which depends on who
         //    comes first.
