@@ -5,6 +5,7 @@ use crate::types::Scalar;
 
 const LLM: &str = include_str!("foreign/llm.cu");
 const SGEMM: &str = include_str!("foreign/sgemm.cu");
+const SGEMM_ASYNC: &str = include_str!("foreign/sgemm-async.cu");
 const SAMPLES: &str = include_str!("foreign/samples.cu");
 
 /// What a buffer holds in the end, to within a part of the larger of 1 and the value.
@@ -92,6 +93,7 @@ fn rows_of_llm_c() {
     let arguments = [&[poison(rows * columns), floats(&input)], &sizes[..]].concat();
     let found = [
         ("softmax_forward_online_kernel1", line(1, 32, 0), None),
+        ("softmax_forward_online_kernel2", line(3, 96, 0), None),
         // The first warp writes its part of the sum over the maximum that others still read.
         ("softmax_forward_kernel4", line(rows, 64, 16), Some(Fault::Race)),
     ];
@@ -107,6 +109,47 @@ fn rows_of_llm_c() {
     // All lanes of a warp write its sum into one cell.
     let found = compared(LLM, "layernorm_forward_kernel5", line(rows, 64, 0), &arguments, &want);
     assert_eq!(found, Some(Fault::EqualWrites));
+}
+
+/// Gradients of a layer norm by weight, bias and input, of which the first two are added up in bfloat16, two at a time.
+#[test]
+fn gradients_of_a_layer_norm_of_llm_c() {
+    let (rows, columns) = (6, 64);
+    let [input, weight, outer] = [(rows * columns, 5), (columns, 6), (rows * columns, 7)]
+        .map(|(count, seed)| numbers(count, seed));
+    let over = |values: &[f64]| values.iter().sum::<f64>() / columns as f64;
+    let mean: Vec<f64> = input.chunks(columns).map(over).collect();
+    let scale = |(row, mean): (&[f64], &f64)| {
+        1.0 / (over(&row.iter().map(|x| (x - mean).powi(2)).collect::<Vec<_>>()) + 1e-5).sqrt()
+    };
+    let scale: Vec<f64> = input.chunks(columns).zip(&mean).map(scale).collect();
+    let norm = |at: usize| (input[at] - mean[at / columns]) * scale[at / columns];
+    let inner = |at: usize| weight[at % columns] * outer[at];
+    let by_input = |at: usize| {
+        let row = at / columns * columns..(at / columns + 1) * columns;
+        let all = over(&row.clone().map(inner).collect::<Vec<_>>());
+        let along = over(&row.map(|at| inner(at) * norm(at)).collect::<Vec<_>>());
+        (inner(at) - all - norm(at) * along) * scale[at / columns]
+    };
+    let by_column = |term: &dyn Fn(usize) -> f64| {
+        let column = |column| (0..rows).map(|row| term(row * columns + column)).sum();
+        (0..columns).map(column).collect::<Vec<f64>>()
+    };
+    let zeros = |count| floats(&vec![0.0; count]);
+    let empty = || half(&vec![0.0; columns]);
+    let inputs = [floats(&outer), floats(&input), half(&weight), floats(&mean), floats(&scale)];
+    let sizes = [2, rows / 2, columns].map(whole);
+    let arguments = [&[zeros(rows * columns), empty(), empty()], &inputs[..], &sizes].concat();
+    let kernel = "layernorm_backward_kernel3<float, __nv_bfloat16, float, float>";
+    for (buffer, values, tolerance) in [
+        ("dinp", (0..rows * columns).map(by_input).collect(), 1e-5),
+        ("dbias", by_column(&|at| outer[at]), 1e-2),
+        ("dweight", by_column(&|at| outer[at] * norm(at)), 1e-2),
+    ] {
+        let want = Expected { buffer, values, tolerance };
+        let launch = line(1, 64, 2 * 4 * columns as u32);
+        assert_eq!(compared(LLM, kernel, launch, &arguments, &want), None);
+    }
 }
 
 #[test]
@@ -194,6 +237,9 @@ fn products_of_the_sgemm_worklog() {
     ] {
         assert_eq!(compared(SGEMM, kernel, launch, &arguments, &want), None);
     }
+    let kernel = "runSgemmDoubleBuffering2<128, 128, 16, 64, 64, 4, 8, 4, 128>";
+    let launch = plane([2, 1], [128, 1]);
+    assert_eq!(compared(SGEMM_ASYNC, kernel, launch, &arguments, &want), None);
 }
 
 #[test]

@@ -529,3 +529,156 @@ void trimul_gpu(int kernel_num,
             exit(1);
     }
 }
+
+struct __align__(8) SumMax
+{
+    float maxval;
+    float sum;
+};
+
+// forceinline helps avoid function call overhead
+__device__ __forceinline__ SumMax reduce_sum_max_op(SumMax a, SumMax b) {
+    bool a_bigger = (a.maxval > b.maxval);
+    SumMax bigger_m = a_bigger ? a : b;
+    SumMax smaller_m = a_bigger ? b : a;
+    SumMax res;
+    res.maxval = bigger_m.maxval;
+    res.sum = bigger_m.sum + smaller_m.sum * expf(smaller_m.maxval - bigger_m.maxval);
+    return res;
+}
+
+__global__ void softmax_forward_online_kernel2(float* out, const float* inp, int N, int C) {
+	namespace cg = cooperative_groups;
+	cg::thread_block block = cg::this_thread_block();
+	cg::thread_block_tile<32> warp = cg::tiled_partition<32>(block);
+	int idx = blockIdx.x * warp.meta_group_size() + warp.meta_group_rank();
+	if (idx >= N) {
+		return;
+	}
+
+	// one row of inp, i.e. inp[idx, :] of shape (C,)
+	const float* x = inp + idx * C;
+
+    // base case for the reduction
+    SumMax sm_partial;
+	sm_partial.maxval = -INFINITY;
+	sm_partial.sum = 0.0f;
+
+	// first, thread coarsening by directly accessing global memory in series
+	for (int i = warp.thread_rank(); i < C; i += warp.size()) {
+		sm_partial = reduce_sum_max_op(sm_partial, { x[i], 1.0f });
+	}
+
+    // second, the reduction
+	SumMax sm_total = cg::reduce(warp, sm_partial, reduce_sum_max_op);
+
+	// divide the whole row by the sum
+	for (int i = warp.thread_rank(); i < C; i += warp.size()) {
+        // the below is equivalent to
+        // out[idx * C + i] = expf(x[i] - sm_total.maxval) / sm_total.sum;
+        // but uses special instruction that bypasses the cache
+        __stcs(out + idx * C + i, expf(x[i] - sm_total.maxval) / sm_total.sum);
+	}
+}
+
+#define ENABLE_BF16
+// GPU helper functions for atomicAdd on smaller than 32-bit types
+#ifdef ENABLE_BF16
+__device__ void atomicAddX(__nv_bfloat16* addr, __nv_bfloat16 val) {
+    uintptr_t ptr_val = reinterpret_cast<uintptr_t>(addr);
+    __nv_bfloat162* ptr_bf16 = reinterpret_cast<__nv_bfloat162*>(ptr_val & ~uintptr_t(0x3));
+
+    // Prepare the value to add, setting the other half to zero
+    __nv_bfloat162 add_val = (ptr_val & 0x3) ? __halves2bfloat162(__ushort_as_bfloat16(0), val)
+                                             : __halves2bfloat162(val, __ushort_as_bfloat16(0));
+    atomicAdd(ptr_bf16, add_val);
+}
+#endif
+#ifdef ENABLE_FP16
+__device__ void atomicAddX(half* addr, half val) {
+    uintptr_t ptr_val = reinterpret_cast<uintptr_t>(addr);
+    half2* ptr_fp16 = reinterpret_cast<half2*>(ptr_val & ~uintptr_t(0x3));
+
+    // Prepare the value to add, setting the other half to zero
+    half2 add_val = (ptr_val & 0x3) ? __halves2half2(__ushort_as_half(0), val)
+                                    : __halves2half2(val, __ushort_as_half(0));
+    atomicAdd(ptr_fp16, add_val);
+}
+#endif
+__device__ void atomicAddX(float* addr, float val) {
+    atomicAdd(addr, val);
+}
+
+template <typename Tdinp, typename Tparams, typename Tdout, typename Trest>
+__global__ void layernorm_backward_kernel3(Tdinp* dinp, Tparams* dweight, Tparams* dbias,
+                        const Tdout* dout, const Trest* inp, const Tparams* weight, const Trest* mean, const Trest* rstd,
+                        int B, int T, int C) {
+    extern __shared__ float shared[]; // size = 2 * C
+
+    namespace cg = cooperative_groups;
+    cg::thread_block block = cg::this_thread_block();
+    cg::thread_block_tile<32> warp = cg::tiled_partition<32>(block);
+    int base_idx = blockIdx.x * warp.meta_group_size() + warp.meta_group_rank();
+
+    // the first half of shared memory is bias, second is weight
+    float* dbias_shared = shared;
+    float* dweight_shared = shared + C;
+
+    // init shared memory to zero
+    #pragma unroll 4
+    for(int i = threadIdx.x; i < C; i+= blockDim.x){
+       dbias_shared[i] = 0.0f;
+       dweight_shared[i] = 0.0f;
+    }
+    __syncthreads();
+
+    int warps_in_grid = gridDim.x * warp.meta_group_size();
+    for (int idx = base_idx; idx < B * T; idx += warps_in_grid) {
+        int b = idx / T;
+        int t = idx % T;
+
+        const Tdout* dout_bt = dout + b * T * C + t * C;
+        const Trest* inp_bt = inp + b * T * C + t * C;
+        Tdinp* dinp_bt = dinp + b * T * C + t * C;
+        const float mean_bt = (float)mean[b * T + t];
+        const float rstd_bt = (float)rstd[b * T + t];
+
+        // first: two reduce operations
+        float dnorm_mean = 0.0f;
+        float dnorm_norm_mean = 0.0f;
+        for (int i = warp.thread_rank(); i < C; i  += warp.size()) {
+            float norm_bti = ((float)inp_bt[i] - mean_bt) * rstd_bt;
+            float dnorm_i = (float)weight[i] * (float)dout_bt[i];
+            dnorm_mean += dnorm_i;
+            dnorm_norm_mean += dnorm_i * norm_bti;
+        }
+        dnorm_mean = cg::reduce(warp, dnorm_mean, cg::plus<float>{});
+        dnorm_norm_mean = cg::reduce(warp, dnorm_norm_mean, cg::plus<float>{});
+        dnorm_mean = dnorm_mean / C;
+        dnorm_norm_mean = dnorm_norm_mean / C;
+
+        // now iterate again and accumulate all the gradients
+        for (int i = warp.thread_rank(); i < C; i += warp.size()) {
+            float dout_i = (float)__ldcs(&dout_bt[i]);
+            float norm_bti = ((float)__ldcs(&inp_bt[i]) - mean_bt) * rstd_bt;
+            float dnorm_i = (float)weight[i] * dout_i;
+            // gradient contribution to bias
+            atomicAdd(&dbias_shared[i], dout_i);
+            // gradient contribution to weight
+            atomicAdd(&dweight_shared[i], norm_bti * dout_i);
+            // gradient contribution to input
+            float dval = 0.0f;
+            dval += dnorm_i; // term 1
+            dval -= dnorm_mean; // term 2
+            dval -= norm_bti * dnorm_norm_mean; // term 3
+            dval *= rstd_bt; // final scale
+            dinp_bt[i] = (Tdinp)((float)dinp_bt[i] + dval);
+        }
+    }
+    __syncthreads();
+
+    for(int i = threadIdx.x; i < C; i+= blockDim.x) {
+        atomicAddX(&dbias[i], (Tparams)dbias_shared[i]);
+        atomicAddX(&dweight[i], (Tparams)dweight_shared[i]);
+    }
+}
