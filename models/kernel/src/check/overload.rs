@@ -1,7 +1,7 @@
 //! Which function a call means: by the types of its arguments, from which those of a template are deduced.
 
 use crate::ast;
-use crate::ast::{Base, ExprKind, Function, Passing, TemplateArgument, TypeName};
+use crate::ast::{Base, ExprKind, Function, Param, Passing, TemplateArgument, TypeName};
 use crate::check::instance::Bound;
 use crate::check::passing::address_of;
 use crate::check::record::access;
@@ -112,7 +112,8 @@ impl Checker<'_> {
             let is_changed = param.ty.passing == Passing::Reference
                 && param.ty.access == Access::Mutable
                 && param.ty.pointer.is_none();
-            cost += match distance(value, ty?, is_changed) {
+            let from = taken_as(value.ty, param);
+            cost += match distance(value, from, ty?, is_changed) {
                 Some(distance) => 4 * distance,
                 None => {
                     let message = format!("'{}' of {name} takes no {}", param.name, value.ty);
@@ -138,7 +139,7 @@ impl Checker<'_> {
     ) -> Checked<Vec<Bound>> {
         let mut deduced: Vec<Option<Bound>> = vec![None; function.template.len()];
         for (param, value) in function.params.iter().zip(values) {
-            unify(param.ty, value.ty, &mut deduced);
+            unify(param.ty, taken_as(value.ty, param), &mut deduced);
         }
         let mut bound = Vec::new();
         for (at, param) in function.template.iter().enumerate() {
@@ -168,7 +169,6 @@ impl Checker<'_> {
 fn unify(param: TypeName, ty: Type, deduced: &mut [Option<Bound>]) {
     let Base::Param(number) = param.base else { return };
     let Some(slot) = deduced.get_mut(number).filter(|slot| slot.is_none()) else { return };
-    let ty = decayed(ty);
     *slot = match (param.pointer, ty) {
         (None, Type::Void) => None,
         (None, Type::Array { of, extents, access }) => {
@@ -203,9 +203,20 @@ fn decayed(ty: Type) -> Type {
     }
 }
 
+/// The type of a value as one argument takes it: of rows, `float a[][8]`, the address of the first number.
+fn taken_as(ty: Type, param: &Param) -> Type {
+    match ty {
+        Type::Array { of, extents, access }
+            if !param.row.is_empty() && extents.record().is_none() =>
+        {
+            Type::pointer(of, access)
+        }
+        ty => decayed(ty),
+    }
+}
+
 /// How much a value has to change to be an argument: nothing, a promotion, a conversion; none if it cannot.
-fn distance(value: &Expr, to: Type, is_changed: bool) -> Option<u32> {
-    let from = decayed(value.ty);
+fn distance(value: &Expr, from: Type, to: Type, is_changed: bool) -> Option<u32> {
     if is_changed && (address_of(value).is_none() || from != to) {
         let is_same_record = from.record().is_some() && from.record() == to.record();
         return (is_same_record && access(from) == Access::Mutable).then_some(0);
@@ -264,7 +275,6 @@ impl Checker<'_> {
         }
     }
 
-    /// A call of one of the text's own functions; none if none of them takes the values and another may.
     /// The record that all functions of a name take as one of their arguments.
     fn taken(&self, candidates: &[usize], at: usize) -> Option<Record> {
         let mut records = candidates.iter().map(|source| {
@@ -278,6 +288,7 @@ impl Checker<'_> {
         records.all(|record| record == Some(first)).then_some(first)
     }
 
+    /// A call of one of the text's own functions; none if none of them takes the values and another may.
     pub(super) fn own_call(
         &mut self,
         name: &str,

@@ -135,11 +135,11 @@ fn with_constants(argument: &[Lexeme], before: &[Lexeme]) -> Vec<Lexeme> {
         let is_declared = |at: &usize| {
             let begin = at.saturating_sub(3);
             before[*at].token == name.token
-                && matches!(mark(before, at + 1), "=")
+                && matches!(mark(before, at + 1), "=" | "{")
                 && (begin..*at).any(|at| matches!(word(before, at), "const" | "constexpr"))
         };
         let at = (0..before.len()).rev().find(is_declared)?;
-        let value = before.get(at + 2).filter(|_| mark(before, at + 3) == ";")?;
+        let value = before.get(at + 2).filter(|_| matches!(mark(before, at + 3), ";" | "}"))?;
         value.token.whole().map(|_| value.clone())
     };
     let is_name = |one: &&Lexeme| matches!(one.token, Token::Name(_));
