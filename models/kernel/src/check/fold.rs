@@ -1,5 +1,6 @@
 //! Typed expressions, worked out at once where their operands are known before the kernel runs.
 
+use crate::check::known;
 use crate::diagnostic::Place;
 use crate::operators::Sides;
 use crate::typed_ast::{Comparison, Expr, Kind, Operation, Stmt, StmtKind};
@@ -108,10 +109,10 @@ pub(super) fn joined(is_and: bool, left: Expr, right: Expr, place: Place) -> Exp
 
 /// An `if`; of one whose condition is known the side that is taken, as a compiler keeps it.
 pub(super) fn decided(condition: Expr, then: Vec<Stmt>, otherwise: Vec<Stmt>) -> StmtKind {
-    match condition.kind {
-        Kind::Whole(0) => StmtKind::Block(otherwise),
-        Kind::Whole(_) => StmtKind::Block(then),
-        _ => StmtKind::If(condition, then, otherwise),
+    match known(&condition) {
+        Some(0) => StmtKind::Block(otherwise),
+        Some(_) => StmtKind::Block(then),
+        None => StmtKind::If(condition, then, otherwise),
     }
 }
 

@@ -211,7 +211,7 @@ fn taken_as(ty: Type, param: &Param) -> Type {
         {
             Type::pointer(of, access)
         }
-        ty => decayed(ty),
+        Type::Void | Type::Scalar(_) | Type::Pointer { .. } | Type::Array { .. } => decayed(ty),
     }
 }
 
@@ -279,9 +279,10 @@ impl Checker<'_> {
     fn taken(&self, candidates: &[usize], at: usize) -> Option<Record> {
         let mut records = candidates.iter().map(|source| {
             let ty = self.sources[*source].params.get(at)?.ty;
-            match ty.base {
-                Base::Record(record) if ty.pointer.is_none() => Some(record),
-                _ => None,
+            if let (Base::Record(record), None) = (ty.base, ty.pointer) {
+                Some(record)
+            } else {
+                None
             }
         });
         let first = records.next()??;
@@ -299,12 +300,12 @@ impl Checker<'_> {
     ) -> Checked<Result<Expr, Vec<Expr>>> {
         let candidates = self.candidates(name);
         let skipped = usize::from(object.is_some());
-        let values = arguments.iter().enumerate().map(|(at, argument)| match argument.kind {
-            ExprKind::List(_) => {
-                let record = self.taken(&candidates, at + skipped);
-                self.wanted(argument, record)
+        let values = arguments.iter().enumerate().map(|(at, argument)| {
+            if !matches!(argument.kind, ExprKind::List(_)) {
+                return self.expr(argument);
             }
-            _ => self.expr(argument),
+            let record = self.taken(&candidates, at + skipped);
+            self.wanted(argument, record)
         });
         let values: Vec<_> = values.collect();
         let values = object.map(Ok).into_iter().chain(values).collect::<Checked<Vec<Expr>>>()?;

@@ -233,7 +233,7 @@ impl Writer<'_> {
         let is_shared = matches!(&own, Some(Token::Name(name)) if self.shared.contains(name));
         let text = match word(&self.tokens, at + 1) {
             "arrive_and_wait" => "__syncthreads()",
-            "wait" if word(&self.tokens, at + 3) != "" => "__syncthreads()",
+            "wait" if !word(&self.tokens, at + 3).is_empty() => "__syncthreads()",
             "consumer_wait" | "consumer_release" if is_shared => "__syncthreads()",
             "arrive" | "producer_acquire" | "producer_commit" | "consumer_wait"
             | "consumer_release" => "0",

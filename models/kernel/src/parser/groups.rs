@@ -264,10 +264,12 @@ impl Writer {
             _ => return None,
         };
         let place = self.tokens[at].place;
-        match group {
-            Group::Tile(width) => self.put(&format!("tile_{name}<{width}>("), at),
-            _ => self.put(&format!("lanes_{name}({},", word(&self.tokens, at + 2)), at),
-        }
+        let call = if let Group::Tile(width) = group {
+            format!("tile_{name}<{width}>(")
+        } else {
+            format!("lanes_{name}({},", word(&self.tokens, at + 2))
+        };
+        self.put(&call, at);
         let mut value = at + 4;
         while value < operator - 1 {
             value = self.next(value);

@@ -177,6 +177,9 @@ impl Writer<'_> {
         });
         let after = behind(tokens, open);
         let body = &tokens[open + 1..after - 1];
+        // `{ return; }` does nothing.
+        let is_bare_return = body.len() == 2 && word(body, 0) == "return";
+        let body = if is_bare_return { &body[..0] } else { body };
         let returns = (0..body.len()).filter(|at| word(body, *at) == "return").count();
         let is_one_statement =
             (0..body.len()).find(|at| mark(body, *at) == ";").map(|at| at + 1) == Some(body.len());
