@@ -37,6 +37,21 @@ impl Diagnostic {
     pub fn new(place: Place, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { place, message: message.into(), help: help.into() }
     }
+
+    /// Whether a name is unknown, which a header may declare.
+    fn names_what_is_missing(&self) -> bool {
+        let parts = ["is not declared", "there is no function", "a type is missing"];
+        parts.iter().any(|part| self.message.contains(part))
+    }
+}
+
+/// The first header of the text's own, `#include "common.h"`, which is passed over.
+fn own_header(text: &str) -> Option<&str> {
+    text.lines().find_map(|line| {
+        let directive = line.trim_start().strip_prefix('#')?.trim_start();
+        let name = directive.strip_prefix("include")?.trim_start().strip_prefix('"')?;
+        name.split_once('"').map(|(name, _)| name)
+    })
 }
 
 /// A kernel that is not taken: everything that is wrong with it, in the order of the text.
@@ -57,6 +72,13 @@ impl CompileError {
         diagnostics.sort();
         diagnostics.dedup_by_key(|complaint| complaint.place);
         diagnostics.truncate(MOST);
+        if let Some(header) = own_header(text)
+            && let Some(missing) = diagnostics.iter_mut().find(|one| one.names_what_is_missing())
+        {
+            let stop = if missing.help.is_empty() { "" } else { "; " };
+            missing.help +=
+                &format!("{stop}{header:?} is not read: put its text where it is included");
+        }
         let line = |c: &Diagnostic| text.lines().nth(c.place.line.saturating_sub(1) as usize);
         // What steers a terminal never reaches it from untrusted text; a message may quote it.
         let clean = |line: &str| line.replace(mlsys_expr::steers_terminal, " ");
