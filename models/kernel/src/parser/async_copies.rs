@@ -7,7 +7,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Lexeme, Token, words};
-use crate::parser::items::{behind, behind_angle, mark, word};
+use crate::parser::items::{LONGEST_CALL, behind, behind_angle, behind_call, mark, word};
 use crate::parser::template::parts;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,14 +76,13 @@ impl Writer<'_> {
                 Some(at + 3)
             }
             "init" if mark(&self.tokens, at + 1) == "(" => self.begun(at),
-            "make_pipeline" if mark(&self.tokens, at + 1) == "(" => Some(self.pipeline(at)),
+            "make_pipeline" if mark(&self.tokens, at + 1) == "(" => self.pipeline(at),
             "pipeline_consumer_wait_prior" if mark(&self.tokens, at + 1) == "<" => {
-                self.put("0", at);
-                Some(behind(&self.tokens, behind_angle(&self.tokens, at + 1)))
+                let end = behind_call(&self.tokens, behind_angle(&self.tokens, at + 1));
+                end.inspect(|_| self.put("0", at))
             }
             "__pipeline_commit" | "__pipeline_wait_prior" => {
-                self.put("0", at);
-                Some(behind(&self.tokens, at + 1))
+                behind_call(&self.tokens, at + 1).inspect(|_| self.put("0", at))
             }
             "memcpy_async" | "__pipeline_memcpy_async" if mark(&self.tokens, at + 1) == "(" => {
                 self.copied(at)
@@ -104,7 +103,7 @@ impl Writer<'_> {
 
     /// `init(&bar, block.size())`
     fn begun(&mut self, at: usize) -> Option<usize> {
-        let end = behind(&self.tokens, at + 1);
+        let end = behind_call(&self.tokens, at + 1)?;
         let given = parts(&self.tokens, at + 2..end - 1);
         let [barrier, count] = given.as_slice() else { return None };
         let counts: Vec<&str> = (0..count.len()).map(|at| word(count, at)).collect();
@@ -124,14 +123,14 @@ impl Writer<'_> {
     }
 
     /// `make_pipeline()`, or with a group, whose threads then share it.
-    fn pipeline(&mut self, at: usize) -> usize {
-        let end = behind(&self.tokens, at + 1);
+    fn pipeline(&mut self, at: usize) -> Option<usize> {
+        let end = behind_call(&self.tokens, at + 1)?;
         let name = at.checked_sub(2).map_or("", |name| word(&self.tokens, name));
         if end > at + 3 && mark(&self.tokens, at.saturating_sub(1)) == "=" {
             self.shared.insert(name.to_owned());
         }
         self.put("0", at);
-        end
+        Some(end)
     }
 
     /// `const auto shape = aligned_size_t<16>(16);`
@@ -141,7 +140,8 @@ impl Writer<'_> {
         if !is_declared || word(&self.tokens, auto + 3) != "aligned_size_t" {
             return None;
         }
-        let end = (auto..self.tokens.len()).find(|at| mark(&self.tokens, *at) == ";")?;
+        let end = (auto..self.tokens.len()).take(LONGEST_CALL);
+        let end = end.into_iter().find(|at| mark(&self.tokens, *at) == ";")?;
         let size = aligned(&self.tokens[auto + 3..end])?;
         self.sizes.insert(word(&self.tokens, auto + 1).to_owned(), size);
         Some(end + 1)
@@ -149,7 +149,7 @@ impl Writer<'_> {
 
     /// `memcpy_async(to, from, bytes, barrier)`, or with a group before them, the threads of which share the work.
     fn copied(&mut self, at: usize) -> Option<usize> {
-        let end = behind(&self.tokens, at + 1);
+        let end = behind_call(&self.tokens, at + 1)?;
         let given = parts(&self.tokens, at + 2..end - 1);
         let is_of_group =
             at > 1 && matches!(word(&self.tokens, at - 2), "cg" | "cooperative_groups");
@@ -239,16 +239,17 @@ impl Writer<'_> {
             | "consumer_release" => "0",
             _ => return None,
         };
+        let end = behind_call(&self.tokens, at + 2)?;
         let begin = self.receiver()?;
         self.out.truncate(begin);
         self.put(text, at);
-        Some(behind(&self.tokens, at + 2))
+        Some(end)
     }
 
     /// Where the expression begins that was written last: a name, with an index or in brackets.
     fn receiver(&self) -> Option<usize> {
         let mut depth = 0_usize;
-        for at in (0..self.out.len()).rev() {
+        for at in (0..self.out.len()).rev().take(LONGEST_CALL) {
             match mark(&self.out, at) {
                 ")" | "]" => depth += 1,
                 open @ ("(" | "[") => {

@@ -4,11 +4,14 @@
 
 use crate::lexer::{Lexeme, Token, words};
 use crate::parser::group_calls::{Group, barrier, method};
-use crate::parser::items::{behind, behind_angle, mark, word};
+use crate::parser::items::{LONGEST_CALL, behind_angle, behind_call, mark, word};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the functions on tiles are, in the language itself.
 const HELPERS: &str = include_str!("groups.cu");
+
+/// Functions of a text that values are reduced by.
+const MOST_REDUCING: usize = 16;
 
 struct Writer {
     tokens: Vec<Lexeme>,
@@ -131,7 +134,8 @@ impl Writer {
             }
             if let (Group::Tile(width), true) = (&group, text.contains("shfl")) {
                 let more = format!(", {width}");
-                self.closing.insert(behind(&self.tokens, at + 3) - 1, more);
+                let end = behind_call(&self.tokens, at + 3);
+                self.closing.extend(end.map(|end| (end - 1, more)));
             }
             return at + 4;
         }
@@ -159,7 +163,7 @@ impl Writer {
     /// The function among the arguments of whose call a place is.
     fn called(&self, at: usize) -> &str {
         let mut depth = 0_usize;
-        for at in (0..at).rev() {
+        for at in (0..at).rev().take(LONGEST_CALL) {
             match mark(&self.tokens, at) {
                 ")" => depth += 1,
                 "(" if depth == 0 => return word(&self.tokens, at.saturating_sub(1)),
@@ -184,7 +188,7 @@ impl Writer {
             return None;
         }
         let making = at + 3;
-        let end = behind(&self.tokens, making + 1);
+        let end = behind_call(&self.tokens, making + 1)?;
         let of = word(&self.tokens, making + 2);
         let lanes = match self.groups.get(of) {
             Some(Group::Lanes) => of,
@@ -244,7 +248,7 @@ impl Writer {
 
     /// `cg::reduce(tile, value, cg::plus<float>())` as a call of one of [`HELPERS`].
     fn reduced(&mut self, group: &Group, at: usize) -> Option<usize> {
-        let close = behind(&self.tokens, at + 1) - 1;
+        let close = behind_call(&self.tokens, at + 1)? - 1;
         let operator = (at + 4..close).rev().find(|at| {
             let is_alone = at + 1 == close || mark(&self.tokens, at + 1) == "<";
             mark(&self.tokens, at - 1) == "," && is_alone
@@ -256,7 +260,10 @@ impl Writer {
             "bit_and" => "and".to_owned(),
             "bit_or" => "or".to_owned(),
             "bit_xor" => "xor".to_owned(),
-            own if operator + 1 == close && matches!(group, Group::Tile(_)) => {
+            own if operator + 1 == close
+                && matches!(group, Group::Tile(_))
+                && (self.reducing.len() < MOST_REDUCING || self.reducing.contains(own)) =>
+            {
                 let own = own.to_owned();
                 self.reduce_by(&own, at);
                 format!("by_{own}")

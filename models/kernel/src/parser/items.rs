@@ -60,6 +60,27 @@ pub(super) fn behind(tokens: &[Lexeme], open: usize) -> usize {
     tokens.len()
 }
 
+/// Tokens of a call that is written out.
+pub(super) const LONGEST_CALL: usize = 512;
+
+/// Behind the bracket that closes the one at a place, if that is near.
+pub(super) fn behind_call(tokens: &[Lexeme], open: usize) -> Option<usize> {
+    let end = tokens.len().min(open + LONGEST_CALL);
+    let behind = behind(&tokens[..end], open);
+    let is_closed = matches!(mark(tokens, behind - 1), ")" | "]" | "}") && behind > open + 1;
+    (is_closed && balanced(&tokens[open..behind])).then_some(behind)
+}
+
+/// Whether as many brackets close as open.
+fn balanced(tokens: &[Lexeme]) -> bool {
+    let signs = (0..tokens.len()).map(|at| match mark(tokens, at) {
+        "(" | "[" | "{" => 1,
+        ")" | "]" | "}" => -1,
+        _ => 0,
+    });
+    signs.sum::<i64>() == 0
+}
+
 /// Tokens between angles; a `<` without its `>` so far is a comparison.
 const LONGEST_ANGLES: usize = 4096;
 

@@ -73,7 +73,19 @@ fn no_text_makes_it_panic_or_run_away() {
         format!("struct S0 {{ {field}; }};\n{inner}__global__ void k(S40 s) {{ y; }}")
     };
     let own = "struct A { A a; float b; }; __global__ void k(A a) { y; }".to_owned();
+    // Groups among many arguments, calls of a barrier behind nothing, calls and reductions without end.
+    let groups = |body: &str| {
+        format!(
+            "__global__ void k(int *o) {{ auto g = cg::this_thread_block(); auto t = cg::tiled_partition<32>(g); cuda::barrier<cuda::thread_scope_block> b; {body} }}"
+        )
+    };
+    let reductions: String = (0..4_000).map(|i| format!("cg::reduce(t, 1, f{i}); ")).collect();
     let large = [
+        groups(&format!("f({}1);", "g, ".repeat(30_000))),
+        groups(&") .arrive() ".repeat(20_000)),
+        groups(&"auto x = ( ".repeat(20_000)),
+        groups(&"cuda::memcpy_async(o, ".repeat(20_000)),
+        groups(&reductions),
         wide,
         of("int *p"),
         of("float x"),
