@@ -15,7 +15,7 @@ use burn::tensor::{Device, Tensor};
 use mlsys_device as device;
 use mlsys_lab::report::{FrameTrigger, Report};
 use mlsys_lab::schema::SchemaError;
-use mlsys_lab::{DeviceId, LabError, Params, Run};
+use mlsys_lab::{DeviceId, LabError, Params, Run, median};
 use mlsys_nn::baseline::Trained;
 use mlsys_nn::data::{Answers, Batches, Data, DataConfig};
 use mlsys_nn::divergence::DivergenceCheck;
@@ -40,7 +40,7 @@ pub fn lab() -> Result<LiveLab, SchemaError> {
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Recorded steps at which memory is measured until a knob is turned: it stays the same, and asking for it takes long.
-const MEMORY_MEASUREMENTS: u32 = 3;
+const MEMORY_MEASUREMENTS: usize = 5;
 
 /// On an asynchronous device, losses are read after this many steps at the latest.
 const MOST_UNREAD: usize = 100;
@@ -70,7 +70,8 @@ struct Session {
     found: u64,
     /// Most bytes that a step held beyond them.
     most: u64,
-    memory_measurements: u32,
+    /// What steps since the last turn of a knob kept for the backward pass.
+    kept: Vec<u64>,
     peak: Option<f64>,
     save_to: Option<PathBuf>,
 }
@@ -134,7 +135,7 @@ impl Session {
             recorded: 0,
             found,
             most: 0,
-            memory_measurements: 0,
+            kept: Vec::new(),
             peak: fields.peak_flops_per_second,
             save_to: fields.save_weights,
         };
@@ -221,7 +222,7 @@ impl SteppedLab for Session {
         if (before.batch_size, before.timing) != (self.knobs.batch_size, self.knobs.timing) {
             self.times.clear();
         }
-        self.memory_measurements = 0;
+        self.kept.clear();
         self.report_sizes(run);
         Ok(())
     }
@@ -237,7 +238,7 @@ impl SteppedLab for Session {
         let [record, evaluate] = [self.knobs.record_every, self.knobs.evaluate_every]
             .map(|every| is_end || step.is_multiple_of(every));
         let measuring = match record {
-            true if self.memory_measurements < MEMORY_MEASUREMENTS => Measuring::NormsAndMemory,
+            true if self.kept.len() < MEMORY_MEASUREMENTS => Measuring::NormsAndMemory,
             true => Measuring::Norms,
             false => Measuring::Nothing,
         };
@@ -264,9 +265,11 @@ impl SteppedLab for Session {
             (true, Timing::Steps) => {}
         }
         if let Some(held) = done.held {
-            self.memory_measurements += 1;
+            self.kept.push(held.kept);
             self.most = self.most.max(held.most.saturating_sub(self.found));
-            run.scalar("kept_bytes", held.kept as i64);
+            if let Some(kept) = undisturbed(&self.kept) {
+                run.scalar("kept_bytes", kept);
+            }
             run.scalar("peak_memory_bytes", self.most as i64);
         }
         if let Some(norms) = done.norms {
@@ -320,6 +323,12 @@ impl EvaluationData {
 
 fn load(config: &DataConfig) -> Result<Data, LabError> {
     data::load(config).map_err(data_error)
+}
+
+/// The median of what steps kept: the processor's allocator counts the whole program, so that another thread may disturb
+/// one measurement.
+fn undisturbed(kept: &[u64]) -> Option<i64> {
+    median(kept.iter().map(|bytes| *bytes as f64)).map(|bytes| bytes as i64)
 }
 
 /// The losses that are still on the device, in one transfer.

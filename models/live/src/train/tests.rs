@@ -8,7 +8,7 @@ use mlsys_lab::frame::Frame;
 use mlsys_lab::report::Report;
 use mlsys_lab::{LabError, RunData, Value};
 
-use super::read;
+use super::{read, undisturbed};
 use crate::stepped::LiveLab;
 use crate::trial::{
     Then, answered, must_be_reported, must_refuse, number, over, refused, run, steps, try_run,
@@ -166,6 +166,13 @@ fn a_phase_is_never_longer_than_its_step() {
         .sum();
     assert!(phases > 0.0 && phases <= 1.5 * number(&run, "seconds_per_step"), "{phases}");
     assert!(number(&run, "accuracy") >= 0.8, "{}", number(&run, "accuracy"));
+}
+
+#[test]
+fn one_disturbed_measurement_of_memory_is_not_reported() {
+    assert_eq!(undisturbed(&[]), None);
+    assert_eq!(undisturbed(&[465_408, 454_700, 465_408]), Some(465_408));
+    assert_eq!(undisturbed(&[470_000, 465_408, 465_408, 0, 465_408]), Some(465_408));
 }
 
 #[test]
