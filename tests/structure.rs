@@ -261,7 +261,7 @@ fn lock_files_of_the_other_workspaces_are_current() {
             let locked = locked.into_iter().flatten().filter_map(toml::Value::as_str);
             let locked: BTreeSet<&str> =
                 locked.filter_map(|entry| entry.split(' ').next()).collect();
-            assert_eq!(locked, needed, "{lock}: {}", package["name"]);
+            assert_eq!(locked, needed, "{lock}: {:?}", package["name"]);
         }
     }
 }
