@@ -4,6 +4,7 @@ mod well_formed;
 
 use std::collections::BTreeSet;
 
+use mlsys_lab::frame::Frame;
 use mlsys_lab::schema::{Draw, Type};
 use mlsys_lab::{DeviceId, RunData, Schema, Value};
 
@@ -143,6 +144,21 @@ fn panels_get_well_formed_pictures() {
             well_formed(frame, &format!("{kind} {panel} {set:?}"));
         }
     }
+}
+
+#[test]
+fn steps_show_the_branch_that_is_taken() {
+    let mut shown = Vec::new();
+    for lab in REGISTRY.iter() {
+        let kind = &lab.schema().kind;
+        let data = ran(kind, &[""; 0]);
+        let Some((_, Frame::Table(steps))) = data.frames.get("steps") else { continue };
+        let cells = steps.rows.iter().flatten().map(ToString::to_string);
+        shown.extend(
+            cells.filter(|cell| cell.contains("if(")).map(|cell| format!("{kind}: {cell}")),
+        );
+    }
+    assert!(shown.is_empty(), "write `if` around the whole formula: {shown:#?}");
 }
 
 #[test]
