@@ -215,6 +215,20 @@ fn write_lines(area: Rect, canvas: &mut Canvas, lines: &[(String, Style)], look:
     used
 }
 
+/// Writes the sentences that are whole in what room is left; the first in any case.
+fn write_sentences(area: Rect, canvas: &mut Canvas, all: &[(String, Style)], look: &Look) {
+    let mut left = area.height;
+    let fits = |(text, _): &&(String, Style)| {
+        let rows = text::rows(text, area.width);
+        let is_first = left == area.height;
+        let fits = is_first || rows <= left;
+        left = left.saturating_sub(if fits { rows } else { 0 });
+        fits
+    };
+    let whole: Vec<(String, Style)> = all.iter().filter(fits).cloned().collect();
+    write_lines(area, canvas, &whole, look);
+}
+
 impl Picture for Kernel {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         let debugger = &debugger_of(self, at.walk);
@@ -251,9 +265,10 @@ impl Picture for Kernel {
                 Frame::Timeline(order)
             }
             View::Problems => {
-                view.mark = debugger.problem.map(|row| Mark { column: 0, row });
+                let at = debugger.problem_at(&self.whole.problems);
+                view.mark = at.map(|row| Mark { column: 0, row });
                 // The table cuts what has no room in it; the chosen problem is told in full.
-                let chosen = self.whole.problems.get(debugger.problem.unwrap_or(0));
+                let chosen = self.whole.problems.get(at.unwrap_or(0));
                 let [table, foot] = split(area, if area.height > 8 { TOLD } else { 0 });
                 let told = chosen.map(|problem| {
                     let text = format!("Line {}: {}.", problem.line, problem.sentence);
