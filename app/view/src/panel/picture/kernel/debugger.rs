@@ -284,7 +284,7 @@ impl KernelDebugger {
     }
 
     /// The problem of the selected thread, or else the first one, in the step that was done last; else the one gone to.
-    pub(super) fn problem_at(&self, problems: &[Problem]) -> Option<usize> {
+    pub(crate) fn problem_at(&self, problems: &[Problem]) -> Option<usize> {
         let is_here = |it: &Problem| it.step + 1 == self.clock();
         let is_own = |it: &Problem| self.thread_at(it.block, it.thread) == self.here();
         let own = problems.iter().position(|it| is_here(it) && is_own(it));

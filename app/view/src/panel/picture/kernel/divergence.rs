@@ -226,3 +226,41 @@ fn groups(shown: &[Stretch], is_merged: bool) -> Vec<Vec<usize>> {
     }
     groups
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Stretches of one warp by line and mask, each of two instructions.
+    fn issues(stretches: &[(u32, u32)]) -> Vec<Issue> {
+        let issue = |(step, (line, mask)): (u64, &(u32, u32))| Issue {
+            block: 0,
+            warp: 0,
+            line: *line,
+            mask: *mask,
+            instructions: 2,
+            step: 2 * step,
+        };
+        (0..).zip(stretches).map(issue).collect()
+    }
+
+    #[test]
+    fn rounds_of_a_loop_share_columns_where_there_is_no_room() {
+        let all = [(1, 3), (2, 1), (3, 1), (2, 1), (3, 1), (2, 1), (3, 1), (2, 1), (4, 2)];
+        let all = issues(&all);
+        let all: Vec<&Issue> = all.iter().collect();
+        assert_eq!(Stretches::new(&all, 9).all.len(), 9);
+        let found = Stretches::new(&all, 8);
+        let columns = found.all.iter().map(|it| (it.line, it.mask, it.instructions, it.rounds));
+        let expected = [(1, 3, 2, 1), (2, 1, 6, 3), (3, 1, 6, 3), (2, 1, 2, 1), (4, 2, 2, 1)];
+        assert_eq!(columns.collect::<Vec<_>>(), expected);
+        assert_eq!(found.of_issue, [0, 1, 2, 1, 2, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn rounds_with_other_lanes_are_columns_of_their_own() {
+        let all = issues(&[(2, 8), (3, 8), (2, 4), (3, 4), (2, 2), (3, 2)]);
+        let all: Vec<&Issue> = all.iter().collect();
+        assert_eq!(Stretches::new(&all, 1).all.len(), 6);
+    }
+}
