@@ -215,18 +215,23 @@ fn write_lines(area: Rect, canvas: &mut Canvas, lines: &[(String, Style)], look:
     used
 }
 
-/// Writes the sentences that are whole in what room is left; the first in any case.
-fn write_sentences(area: Rect, canvas: &mut Canvas, all: &[(String, Style)], look: &Look) {
+/// Writes the first sentences as far as there are rows, and of the others those that are whole in the rows left.
+fn write_sentences(
+    area: Rect,
+    canvas: &mut Canvas,
+    (all, first): (&[(String, Style)], usize),
+    look: &Look,
+) {
     let mut left = area.height;
-    let fits = |(text, _): &&(String, Style)| {
-        let rows = text::rows(text, area.width);
-        let is_first = left == area.height;
-        let fits = is_first || rows <= left;
-        left = left.saturating_sub(if fits { rows } else { 0 });
-        fits
-    };
-    let whole: Vec<(String, Style)> = all.iter().filter(fits).cloned().collect();
-    write_lines(area, canvas, &whole, look);
+    let mut shown = Vec::new();
+    for (at, sentence) in all.iter().enumerate() {
+        let rows = text::rows(&sentence.0, area.width);
+        if at < first || rows <= left {
+            shown.push(sentence.clone());
+            left = left.saturating_sub(rows);
+        }
+    }
+    write_lines(area, canvas, &shown, look);
 }
 
 impl Picture for Kernel {

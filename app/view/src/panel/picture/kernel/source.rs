@@ -230,6 +230,7 @@ pub(super) fn draw(
     let past = past.filter(|_| debugger.clock() == 0);
     let then = past.map(|past| [past.line(marked), Some(past.totals())]);
     let then = then.into_iter().flatten().flatten().map(|line| (line, theme.text));
+    let claims = kernel.whole.claim.iter().len();
     let status = status(debugger).into_iter().map(|line| (line, theme.text));
     let claim = kernel.whole.claim.iter().map(|claim| {
         let style = match claim.kind {
@@ -249,7 +250,9 @@ pub(super) fn draw(
     let wanted: u16 = sentences.iter().map(|(text, _)| text::rows(text, foot.width)).sum();
     let more = wanted.saturating_sub(foot.height).min(body.height.saturating_sub(head + all));
     let foot = Rect { y: foot.y - more, height: foot.height + more, ..foot };
-    write_sentences(foot, canvas, &sentences, look);
+    // What the last step did may be cut, what is the same at every step is whole or not there.
+    let first = if debugger.clock() == 0 { 1 } else { sentences.len() - claims };
+    write_sentences(foot, canvas, (&sentences, first), look);
 }
 
 /// Draws an earlier run's entry before that of now, with an arrow between; without room for both, the arrow alone.
