@@ -98,8 +98,11 @@ pub(super) fn accesses(text: &str, machine: &Machine) -> Frame {
         let global = [counts.load, counts.store, counts.atomic];
         let sum = |of: fn(&Traffic) -> u64| global.iter().map(of).sum::<u64>();
         let (warps, sectors) = (sum(|t| t.accesses), sum(|t| t.sectors));
-        let each =
-            if warps == 0 { Value::from("") } else { Value::Float(sectors as f64 / warps as f64) };
+        let each = if warps == 0 {
+            Value::from("")
+        } else {
+            Value::Float(hundredths(sectors as f64 / warps as f64))
+        };
         let used = if sectors == 0 {
             String::new()
         } else {
@@ -144,6 +147,10 @@ pub(super) fn accesses(text: &str, machine: &Machine) -> Frame {
     let cells = |row: &[Value; 10]| columns.iter().map(|at| row[*at].clone()).collect::<Vec<_>>();
     let cells = rows.iter().map(cells).collect();
     Frame::Table(Table::new(columns.iter().map(|at| titles[*at].to_owned()).collect(), cells))
+}
+
+fn hundredths(x: f64) -> f64 {
+    (100.0 * x).round() / 100.0
 }
 
 /// The first instructions in the order they ran: a lane a warp, a bar a stretch on one line.

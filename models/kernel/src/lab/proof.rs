@@ -2,7 +2,7 @@
 
 use crate::lab::{Job, panels};
 use crate::proof::{BlockRule, Contract, Given, GridRule, MOST_OF_ONE, Party, Verdict, Witness};
-use crate::{Fault, Finding, Launch, recipe};
+use crate::{Fault, Finding, Launch, Place, recipe};
 use mlsys_lab::frame::kernel::{Argument, Claim, ClaimKind, FaultSite, Whole};
 use mlsys_lab::{Params, Run};
 
@@ -141,23 +141,24 @@ fn refuted(witness: &Witness) -> String {
     let named =
         format!("{sizes}block {}, grid {}", extents(launch.block_dim), extents(launch.grid_dim));
     let Finding { fault, sentence, block, thread, place, .. } = finding;
-    let first = party(&Party { block: *block, thread: *thread, place: *place }, launch);
+    let first = party(launch, *block, *thread, *place);
     match (fault, second) {
-        (Fault::Race, Some(second)) => {
+        (Fault::Race, Some(Party { block, thread, place, kind })) => {
             let touch = sentence.split(", and thread").next().unwrap_or_default();
-            format!("refuted: {named}: {fault}: {first} {touch}, {} too", party(second, launch))
+            let second = party(launch, *block, *thread, *place);
+            format!("refuted: {named}: {fault}: {first} {touch}, {second} {} it", kind.verb())
         }
         _ => format!("refuted: {named}: {fault}: {first}: {sentence}"),
     }
 }
 
-fn party(party: &Party, launch: &Launch) -> String {
-    let place = format!("line {}, column {}", party.place.line, party.place.column);
-    let thread = position(party.thread);
+fn party(launch: &Launch, block: [u32; 3], thread: [u32; 3], place: Place) -> String {
+    let place = format!("line {}, column {}", place.line, place.column);
+    let thread = position(thread);
     if launch.grid_dim == [1; 3] {
         return format!("thread {thread} ({place})");
     }
-    format!("thread {thread} of block {} ({place})", position(party.block))
+    format!("thread {thread} of block {} ({place})", position(block))
 }
 
 fn extents(extents: [u32; 3]) -> String {

@@ -32,10 +32,8 @@ impl Executor<'_> {
                 end => end,
             };
             let last = end.saturating_sub(ends.start) / bytes;
-            let verb = verb(kind);
-            self.find(Fault::OutOfBounds, lane, || {
-                format!("{verb} element {index} of {name}, which has {last}")
-            });
+            let verb = kind.verb();
+            self.find(Fault::OutOfBounds, lane, || beyond(verb, index, name, u64::from(last)));
             return None;
         }
         let space = address::space(address);
@@ -50,27 +48,27 @@ impl Executor<'_> {
         };
         let inside = offset >= 0 && (offset as u64).saturating_add(u64::from(bytes)) <= size as u64;
         if !inside {
-            let verb = verb(kind);
+            let verb = kind.verb();
             let index = offset.div_euclid(i64::from(bytes));
             let last = size / bytes as usize;
             let buffer = self.buffers.get(address::buffer(address));
             if let Some(buffer) = buffer.filter(|_| space == address::GLOBAL) {
                 let (buffer, size) = (buffer.name.clone(), i64::from(buffer.of.bytes()));
                 self.find_outside(lane, || {
-                    let sentence = format!("{verb} element {index} of {buffer}, which has {last}");
+                    let sentence = beyond(verb, index, &buffer, last as u64);
                     (sentence, Outside { buffer, at: offset.div_euclid(size) })
                 });
                 return None;
             }
             self.find(Fault::OutOfBounds, lane, || match what {
                 "" => format!("{verb} through a pointer that points nowhere"),
-                what => format!("{verb} element {index} of {what}, which has {last}"),
+                what => beyond(verb, index, what, last as u64),
             });
             return None;
         }
         let offset = offset as usize;
         if !offset.is_multiple_of(bytes as usize) {
-            let verb = verb(kind);
+            let verb = kind.verb();
             self.find(Fault::Misaligned, lane, || {
                 format!("{verb} {bytes} bytes at byte {offset}, which is no multiple of {bytes}")
             });
@@ -211,10 +209,12 @@ impl Executor<'_> {
     }
 }
 
-fn verb(kind: AccessKind) -> &'static str {
-    match kind {
-        AccessKind::Load => "reads",
-        AccessKind::Store => "writes",
-        AccessKind::Atomic => "changes",
-    }
+/// An access to an element that an array does not have.
+fn beyond(verb: &str, index: i64, name: &str, count: u64) -> String {
+    let end = match count.checked_sub(1) {
+        None => "has none".to_owned(),
+        Some(_) if index < 0 => "begins at 0".to_owned(),
+        Some(last) => format!("ends at {last}"),
+    };
+    format!("{verb} element {index} of {name}, which {end}")
 }

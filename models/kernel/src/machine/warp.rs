@@ -67,6 +67,17 @@ pub enum AccessKind {
     Atomic,
 }
 
+impl AccessKind {
+    /// What a thread does.
+    pub fn verb(self) -> &'static str {
+        match self {
+            AccessKind::Load => "reads",
+            AccessKind::Store => "writes",
+            AccessKind::Atomic => "changes",
+        }
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Warp {
     pub(crate) pc: Pc,

@@ -14,6 +14,7 @@ pub struct Party {
     pub block: [u32; 3],
     pub thread: [u32; 3],
     pub place: Place,
+    pub kind: AccessKind,
 }
 
 /// A launch on which the interpreter saw the fault.
@@ -122,7 +123,7 @@ impl Sample {
             return None;
         }
         let mut machine = self.start(kernel, contract)?;
-        let mut seen: Vec<(Party, AccessKind, u32, Reach)> = Vec::new();
+        let mut seen: Vec<(Party, u32, Reach)> = Vec::new();
         while machine.clock() <= finding.step {
             let Some(step) = machine.step() else { break };
             let last = machine.last_access(step.block, step.warp as usize);
@@ -133,20 +134,20 @@ impl Sample {
             for (lane, reach) in reached.into_iter().enumerate() {
                 let Some(reach) = reach else { continue };
                 let thread = machine.thread(step.warp * 32 + lane as u32);
-                let party =
-                    Party { block: machine.block_id(step.block), thread, place: step.place };
-                seen.push((party, access.kind, epoch, reach));
+                let block = machine.block_id(step.block);
+                let party = Party { block, thread, place: step.place, kind: access.kind };
+                seen.push((party, epoch, reach));
             }
         }
-        let own = |(party, ..): &&(Party, AccessKind, u32, Reach)| {
+        let own = |(party, ..): &&(Party, u32, Reach)| {
             (party.block, party.thread, party.place)
                 == (finding.block, finding.thread, finding.place)
         };
-        let (_, kind, epoch, reach) = seen.iter().rfind(own)?;
-        let races = |(party, other, at, to): &&(Party, AccessKind, u32, Reach)| {
+        let (Party { kind, .. }, epoch, reach) = seen.iter().rfind(own)?;
+        let races = |(party, at, to): &&(Party, u32, Reach)| {
             let together = party.block != finding.block || at == epoch;
-            let orders = (*kind == AccessKind::Load && *other == AccessKind::Load)
-                || (*kind == AccessKind::Atomic && *other == AccessKind::Atomic);
+            let both = |of: AccessKind| *kind == of && party.kind == of;
+            let orders = both(AccessKind::Load) || both(AccessKind::Atomic);
             let same = (party.block, party.thread) == (finding.block, finding.thread);
             let shared = party.block == finding.block || !matches!(to, Reach::Shared { .. });
             to == reach && together && !orders && !same && shared

@@ -65,7 +65,7 @@ fn vector_addition_and_its_mistakes() {
         assert_eq!((bare.unwritten, bare.mismatches.len()), (0, 0));
         let first = bare.machine.findings().first().expect("a finding");
         assert_eq!((first.block, first.place.line), ([2, 0, 0], 4));
-        assert!(first.sentence.contains("element 10 of A, which has 10"), "{}", first.sentence);
+        assert!(first.sentence.contains("element 10 of A, which ends at 9"), "{}", first.sentence);
         let local = example("vector-add-local-index", line(8), [4, 1, 1], Some([2, 1, 1]), order);
         assert_eq!((local.unwritten, local.overwritten, local.mismatches.len()), (4, 4, 4));
         assert_eq!(local.machine.findings().count(Fault::EqualWrites), 4);

@@ -215,6 +215,25 @@ fn write_lines(area: Rect, canvas: &mut Canvas, lines: &[(String, Style)], look:
     used
 }
 
+/// Writes the first sentences as far as there are rows, and of the others those that are whole in the rows left.
+fn write_sentences(
+    area: Rect,
+    canvas: &mut Canvas,
+    (all, first): (&[(String, Style)], usize),
+    look: &Look,
+) {
+    let mut left = area.height;
+    let mut shown = Vec::new();
+    for (at, sentence) in all.iter().enumerate() {
+        let rows = text::rows(&sentence.0, area.width);
+        if at < first || rows <= left {
+            shown.push(sentence.clone());
+            left = left.saturating_sub(rows);
+        }
+    }
+    write_lines(area, canvas, &shown, look);
+}
+
 impl Picture for Kernel {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         let debugger = &debugger_of(self, at.walk);
@@ -251,9 +270,10 @@ impl Picture for Kernel {
                 Frame::Timeline(order)
             }
             View::Problems => {
-                view.mark = debugger.problem.map(|row| Mark { column: 0, row });
+                let at = debugger.problem_at(&self.whole.problems);
+                view.mark = at.map(|row| Mark { column: 0, row });
                 // The table cuts what has no room in it; the chosen problem is told in full.
-                let chosen = self.whole.problems.get(debugger.problem.unwrap_or(0));
+                let chosen = self.whole.problems.get(at.unwrap_or(0));
                 let [table, foot] = split(area, if area.height > 8 { TOLD } else { 0 });
                 let told = chosen.map(|problem| {
                     let text = format!("Line {}: {}.", problem.line, problem.sentence);

@@ -1,6 +1,7 @@
 //! Pictures of a kernel's memory, order and problems, in the middle of a run, compared with the files in snapshots/.
 
 mod edited;
+mod room;
 
 use std::sync::Arc;
 

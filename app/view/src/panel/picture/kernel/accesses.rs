@@ -49,6 +49,13 @@ struct Request {
 
 /// The last access of the selected warp, if it was to global memory: its sectors, byte by byte.
 pub(super) fn sectors(debugger: &KernelDebugger, before: Option<&Before<'_>>) -> Frame {
+    /// What is asked for of a sector's bytes, outside of the buffer last.
+    const KINDS: [(&str, Tone); 4] = [
+        ("used", Tone::First),
+        ("moved for nothing", Tone::Faint),
+        ("asked for outside the buffer", Tone::Bad),
+        ("beyond the buffer", Tone::Empty),
+    ];
     let (machine, access, reached) = match last_access(debugger) {
         Ok(found) => found,
         Err(error) => return Frame::Text(error.to_string()),
@@ -92,6 +99,10 @@ pub(super) fn sectors(debugger: &KernelDebugger, before: Option<&Before<'_>>) ->
             remark: format!("{used} of {SECTOR} used, {lanes}"),
         }
     };
+    let rows: Vec<CellRow> = moved.iter().map(row).collect();
+    let last = rows.iter().flat_map(|row| row.cells.iter().flatten()).map(|cell| cell.kind).max();
+    // Without a cell outside of its buffer the legend has none.
+    let named_kinds = if last <= Some(1) { 2 } else { KINDS.len() };
     let lanes: Vec<usize> = (0..LANES).filter(|lane| reached[*lane].is_some()).collect();
     let all = 32 * access.sectors;
     let note = format!(
@@ -105,13 +116,8 @@ pub(super) fn sectors(debugger: &KernelDebugger, before: Option<&Before<'_>>) ->
     );
     Frame::Cells(Cells {
         group: access.bytes.max(1) as usize,
-        kinds: named([
-            ("used", Tone::First),
-            ("moved for nothing", Tone::Faint),
-            ("asked for outside the buffer", Tone::Bad),
-            ("beyond the buffer", Tone::Empty),
-        ]),
-        rows: moved.iter().map(row).collect(),
+        kinds: named(KINDS).into_iter().take(named_kinds).collect(),
+        rows,
         note: note + &before.and_then(|before| before.accesses(line)).unwrap_or_default(),
         ..Cells::default()
     })

@@ -246,10 +246,9 @@ impl KernelDebugger {
 
     /// The thread in which the last step went wrong; the selected one if it is among them.
     pub(super) fn fault(&self) -> Option<&Finding> {
-        let here = self.here();
         let mut found = self.machine().ok()?.found_now();
         let first = found.clone().next();
-        found.find(|finding| self.thread_at(finding.block, finding.thread) == here).or(first)
+        found.find(|it| self.thread_at(it.block, it.thread) == self.here()).or(first)
     }
 
     /// Selects that thread; a pinned warp gives way to its own.
@@ -274,7 +273,7 @@ impl KernelDebugger {
     /// Moves by a number of problems of the whole run and selects the thread; the first time to the nearest end.
     pub fn go_to_problem(&mut self, problems: &[Problem], by: isize) {
         let last = problems.len().saturating_sub(1);
-        let at = match self.problem {
+        let at = match self.problem_at(problems) {
             Some(at) => at.saturating_add_signed(by).min(last),
             None if by < 0 => last,
             None => 0,
@@ -282,6 +281,14 @@ impl KernelDebugger {
         let Some(problem) = problems.get(at) else { return };
         self.go_to(problem);
         self.problem = Some(at);
+    }
+
+    /// The problem of the selected thread, or else the first one, in the step that was done last; else the one gone to.
+    pub(crate) fn problem_at(&self, problems: &[Problem]) -> Option<usize> {
+        let is_here = |it: &Problem| it.step + 1 == self.clock();
+        let is_own = |it: &Problem| self.thread_at(it.block, it.thread) == self.here();
+        let own = problems.iter().position(|it| is_here(it) && is_own(it));
+        own.or_else(|| problems.iter().position(is_here)).or(self.problem)
     }
 
     /// Goes to where something went wrong and selects the thread.

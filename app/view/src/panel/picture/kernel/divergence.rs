@@ -15,10 +15,70 @@ const THEN: usize = 3;
 
 /// Columns of the longest name of lanes that go together in order, `lanes 16, 17 .. 31`, and a gap.
 const LABEL: usize = 20;
+/// Stretches in a round of a loop, at most.
+const LONGEST: usize = 12;
+
+/// A stretch of instructions on one line with the same active lanes; of a loop with the same lanes in each round, this
+/// stretch of all rounds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Stretch {
+    line: u32,
+    mask: u32,
+    instructions: u32,
+    rounds: usize,
+}
+
+/// The stretches of a warp, and the last one that began before each of its issues.
+struct Stretches {
+    all: Vec<Stretch>,
+    of_issue: Vec<usize>,
+}
+
+impl Stretches {
+    /// A column each where there is room, else the rounds of a loop in the columns of one.
+    fn new(issues: &[&Issue], room: usize) -> Self {
+        let mut found = Self { all: Vec::new(), of_issue: Vec::new() };
+        let mut rest = issues;
+        while !rest.is_empty() {
+            let (length, rounds) = if issues.len() > room { loop_at(rest) } else { (1, 1) };
+            let (now, after) = rest.split_at(length * rounds);
+            let first = found.all.len();
+            let stretch = |at: usize| Stretch {
+                line: now[at].line,
+                mask: now[at].mask,
+                instructions: now.iter().skip(at).step_by(length).map(|it| it.instructions).sum(),
+                rounds,
+            };
+            found.all.extend((0..length).map(stretch));
+            found.of_issue.extend((0..now.len()).map(|at| first + at % length));
+            rest = after;
+        }
+        found
+    }
+
+    fn has_loops(&self) -> bool {
+        self.all.iter().any(|stretch| stretch.rounds > 1)
+    }
+}
+
+/// The length of a round, and the number of rounds alike, of the loop that saves the most columns here; 1 and 1 without one.
+fn loop_at(issues: &[&Issue]) -> (usize, usize) {
+    let alike = |a: &Issue, b: &Issue| (a.line, a.mask) == (b.line, b.mask);
+    let rounds = |length: usize| {
+        let pairs = issues.iter().zip(&issues[length..]);
+        1 + pairs.take_while(|(a, b)| alike(a, b)).count() / length
+    };
+    let loops = (1..=LONGEST.min(issues.len())).map(|length| (length, rounds(length)));
+    let saved = |(length, rounds): &(usize, usize)| length * (rounds - 1);
+    // Of equal ones the shortest round.
+    let best = loops.rev().max_by_key(saved);
+    best.filter(|(_, rounds)| *rounds > 1).unwrap_or((1, 1))
+}
 
 /// One column for each stretch of instructions on one line with the same active lanes, as many as there is room for around
-/// the position; lanes that go together share a row where there are not rows for all. The mark is the newest stretch. Below
-/// them stand as many stretches of the same warp in an earlier launch, where there are rows for them.
+/// the position; where there is no room for all, the rounds of a loop share columns. Lanes that go together share a row where
+/// there are not rows for all. The mark is the newest stretch. Below them stand as many stretches of the same warp in an
+/// earlier launch, where there are rows for them.
 pub(super) fn raster(
     kernel: &Kernel,
     debugger: &KernelDebugger,
@@ -33,21 +93,27 @@ pub(super) fn raster(
         return (Cells { note, ..Cells::default() }, None);
     }
     let clock = debugger.clock();
-    // Before the first step the whole run is shown.
-    let done = if clock == 0 { 0 } else { all.partition_point(|issue| issue.step < clock) };
     // A column is as wide as its longest number, with a glyph's place and a gap; names of lanes stand before them.
     let then = before.map_or(Vec::new(), |before| issues(before.then, (block, warp)));
     let numbers = all.iter().chain(&then).map(|issue| issue.line.max(issue.instructions));
     let column = numbers.max().unwrap_or(0).to_string().len() + 2;
     let room = (columns.saturating_sub(LABEL) / column).max(1);
-    let first = (done + room / 4).saturating_sub(room).min(all.len().saturating_sub(room));
-    let shown = &all[first..all.len().min(first + room)];
-    let then_shown = &then[first.min(then.len())..then.len().min(first + room)];
+    let stretches = Stretches::new(&all, room);
+    let then_stretches = Stretches::new(&then, room);
+    // Before the first step the whole run is shown. Done are those up to the newest one.
+    let issued = if clock == 0 { 0 } else { all.partition_point(|issue| issue.step < clock) };
+    let done = issued.checked_sub(1).map_or(0, |newest| stretches.of_issue[newest] + 1);
+    let count = stretches.all.len();
+    let first = (done + room / 4).saturating_sub(room).min(count.saturating_sub(room));
+    let shown = &stretches.all[first..count.min(first + room)];
+    let then_count = then_stretches.all.len();
+    let then_shown = &then_stretches.all[first.min(then_count)..then_count.min(first + room)];
     let then_groups = groups(then_shown, true);
-    // A title and two numbers stand above the lanes.
-    let then_rows = if then.is_empty() { 0 } else { then_groups.len() + 3 };
+    // A title and the numbers stand above the lanes.
+    let then_heading = 2 + usize::from(then_stretches.has_loops());
+    let then_rows = if then.is_empty() { 0 } else { then_groups.len() + 1 + then_heading };
     let groups = groups(shown, rows.saturating_sub(8 + then_rows) < LANES);
-    let mut cell_rows = heading(shown);
+    let mut cell_rows = heading(shown, stretches.has_loops());
     let mut mark = None;
     for lanes in &groups {
         if done > first && lanes.contains(&(lane as usize)) {
@@ -58,30 +124,30 @@ pub(super) fn raster(
     let has_room = !then_shown.is_empty() && cell_rows.len() + then_rows + 8 <= rows;
     if has_room {
         cell_rows.push(CellRow { label: "earlier run".to_owned(), ..CellRow::default() });
-        cell_rows.extend(heading(then_shown));
+        cell_rows.extend(heading(then_shown, then_stretches.has_loops()));
         cell_rows.extend(then_groups.iter().map(|lanes| lanes_row(lanes, then_shown, THEN)));
     }
     let kind = |name: &str, tone| Kind { name: name.to_owned(), tone };
-    let [count, share] = activity(&all);
+    let [issued, share] = activity(&all);
     let label = before.map_or("", |before| before.label);
     let earlier = if then.is_empty() {
         String::new()
     } else {
-        let [count, share] = activity(&then);
-        format!(" In {label} {count:.0} instructions, {share:.0} % active.")
+        let [issued, share] = activity(&then);
+        format!(" In {label} {issued:.0} instructions, {share:.0} % active.")
     };
     let mut kinds =
         vec![kind("active", Tone::First), kind("inactive", Tone::Faint), kind("", Tone::Text)];
     kinds.extend(has_room.then(|| kind("active in the earlier run", Tone::Second)));
+    let what = if stretches.has_loops() { ", the rounds of a loop together" } else { "" };
     let cells = Cells {
         kinds,
         rows: cell_rows,
         note: format!(
-            "{name}: {count:.0} instructions, {share:.0} % of their lanes active. A column is a stretch on one line with \
-             the same lanes, {} to {} of {}.{earlier}",
+            "{name}: {issued:.0} instructions, {share:.0} % of their lanes active. A column is a stretch on one line with \
+             the same lanes{what}, {} to {} of {count}.{earlier}",
             first + 1,
             first + shown.len(),
-            all.len()
         ),
         ..Cells::default()
     };
@@ -105,16 +171,26 @@ fn activity(all: &[&Issue]) -> [f64; 2] {
     [issued as f64, 100.0 * active as f64 / (LANES as u64 * issued.max(1)) as f64]
 }
 
-fn heading(shown: &[&Issue]) -> Vec<CellRow> {
-    vec![
-        row("line", shown.iter().map(|issue| text(issue.line.to_string()))),
-        row("instructions", shown.iter().map(|issue| text(issue.instructions.to_string()))),
-    ]
+fn heading(shown: &[Stretch], has_loops: bool) -> Vec<CellRow> {
+    let numbers = |label: &str, number: fn(&Stretch) -> String| {
+        row(label, shown.iter().map(|stretch| text(number(stretch))))
+    };
+    let mut rows = vec![
+        numbers("line", |stretch| stretch.line.to_string()),
+        numbers("instructions", |stretch| stretch.instructions.to_string()),
+    ];
+    rows.extend(has_loops.then(|| {
+        numbers("rounds", |stretch| match stretch.rounds {
+            1 => String::new(),
+            rounds => rounds.to_string(),
+        })
+    }));
+    rows
 }
 
-fn lanes_row(lanes: &[usize], shown: &[&Issue], active: usize) -> CellRow {
-    let is_active = |issue: &Issue| lanes.first().is_some_and(|lane| issue.mask >> lane & 1 != 0);
-    let cell = |issue: &&Issue| Cell::new(if is_active(issue) { active } else { INACTIVE });
+fn lanes_row(lanes: &[usize], shown: &[Stretch], active: usize) -> CellRow {
+    let is_active = |at: &Stretch| lanes.first().is_some_and(|lane| at.mask >> lane & 1 != 0);
+    let cell = |at: &Stretch| Cell::new(if is_active(at) { active } else { INACTIVE });
     row(&label(lanes), shown.iter().map(cell))
 }
 
@@ -138,7 +214,7 @@ fn text(text: String) -> Cell {
 }
 
 /// Each lane by itself, or those together that are active in the same stretches.
-fn groups(shown: &[&Issue], is_merged: bool) -> Vec<Vec<usize>> {
+fn groups(shown: &[Stretch], is_merged: bool) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let alike = |a: usize, b: usize| shown.iter().all(|i| i.mask >> a & 1 == i.mask >> b & 1);
     for lane in 0..LANES {
@@ -149,4 +225,42 @@ fn groups(shown: &[&Issue], is_merged: bool) -> Vec<Vec<usize>> {
         }
     }
     groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Stretches of one warp by line and mask, each of two instructions.
+    fn issues(stretches: &[(u32, u32)]) -> Vec<Issue> {
+        let issue = |(step, (line, mask)): (u64, &(u32, u32))| Issue {
+            block: 0,
+            warp: 0,
+            line: *line,
+            mask: *mask,
+            instructions: 2,
+            step: 2 * step,
+        };
+        (0..).zip(stretches).map(issue).collect()
+    }
+
+    #[test]
+    fn rounds_of_a_loop_share_columns_where_there_is_no_room() {
+        let all = [(1, 3), (2, 1), (3, 1), (2, 1), (3, 1), (2, 1), (3, 1), (2, 1), (4, 2)];
+        let all = issues(&all);
+        let all: Vec<&Issue> = all.iter().collect();
+        assert_eq!(Stretches::new(&all, 9).all.len(), 9);
+        let found = Stretches::new(&all, 8);
+        let columns = found.all.iter().map(|it| (it.line, it.mask, it.instructions, it.rounds));
+        let expected = [(1, 3, 2, 1), (2, 1, 6, 3), (3, 1, 6, 3), (2, 1, 2, 1), (4, 2, 2, 1)];
+        assert_eq!(columns.collect::<Vec<_>>(), expected);
+        assert_eq!(found.of_issue, [0, 1, 2, 1, 2, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn rounds_with_other_lanes_are_columns_of_their_own() {
+        let all = issues(&[(2, 8), (3, 8), (2, 4), (3, 4), (2, 2), (3, 2)]);
+        let all: Vec<&Issue> = all.iter().collect();
+        assert_eq!(Stretches::new(&all, 1).all.len(), 6);
+    }
 }

@@ -195,7 +195,8 @@ impl Field {
         Self {
             body,
             across,
-            first: if count <= rows { 0 } else { page * rows },
+            // The last page ends with the last row.
+            first: (page * rows).min(count.saturating_sub(rows)),
             count,
             wide: 1 + u16::from(u32::from(body.width) >= 2 * across + u32::from(MARGIN)),
         }

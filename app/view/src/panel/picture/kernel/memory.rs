@@ -24,6 +24,9 @@ use crate::{canvas as pen, text};
 /// Columns and rows of a page of a file.
 pub(super) const PAGE: (usize, usize) = (140, 60);
 
+/// Rows of each buffer that are seen at least.
+const LEAST: usize = 2;
+
 /// The cells of all buffers and of the block's shared memory, as much of each as there is room for, around what is reached;
 /// and the row and column of the cell that the selected lane reaches. With the buffers stand the cells outside of them that
 /// lanes reach for in vain, now or before, or did in an earlier launch.
@@ -52,21 +55,41 @@ pub(super) fn memory(
     let accesses = lane_accesses(debugger);
     let ghosts = buffers.iter().map(|of| Ghosts::new(machine, &accesses, before, of)).collect();
     let of = Launch { debugger, machine, buffers, windows, accesses, ghosts, written };
-    let mut kinds = shown_kinds(&of.ghosts, before, written);
-    let note = [unwritten(debugger, machine), of.selected_lane()].concat();
-    let below = text::rows(&note, width) + u16::from(!of.windows.is_whole);
-    let room =
-        |kinds: &[Kind]| rows.saturating_sub((cells::legend_rows(kinds, width) + below).into());
-    let (mut cell_rows, mut mark) = of.rows(room(&kinds));
-    if kinds.len() > KINDS.len() {
-        // Next to the kinds that only some steps have, those that no cell has now would have no room.
-        let cells = cell_rows.iter().flat_map(|row| row.cells.iter().flatten());
-        let seen: BTreeSet<usize> = cells.map(|cell| cell.kind).collect();
-        let unseen = (0..kinds.len()).filter(|kind| !seen.contains(kind));
-        unseen.for_each(|kind| kinds[kind].tone = Tone::Text);
-        (cell_rows, mark) = of.rows(room(&kinds));
+    let all = shown_kinds(&of.ghosts, before, written);
+    let room = |kinds: &[Kind], note: &str| {
+        let below = text::rows(note, width) + u16::from(!of.windows.is_whole);
+        rows.saturating_sub((cells::legend_rows(kinds, width) + below).into())
+    };
+    // What the selected lane does gives way to the cells that are seen at least.
+    let least: usize = of.buffers.iter().map(|buffer| of.windows.all(buffer).min(LEAST)).sum();
+    let unwritten = unwritten(debugger, machine);
+    let full = [unwritten.as_str(), &of.selected_lane()].concat();
+    let note = if room(&all, &full) < least && room(&all, "") > 0 { unwritten } else { full };
+    let mut kinds = all.clone();
+    let (mut cell_rows, mut mark) = of.rows(room(&kinds, &note));
+    if all.len() > KINDS.len() {
+        // Next to the kinds that only some steps have, those that no cell has now would have no room. Rows that this gives
+        // may have kinds that no other row has.
+        let mut seen = kinds_of(&cell_rows);
+        loop {
+            let shown = |(at, kind): (usize, &Kind)| match seen.contains(&at) {
+                true => kind.clone(),
+                false => Kind { tone: Tone::Text, ..kind.clone() },
+            };
+            kinds = all.iter().enumerate().map(shown).collect();
+            (cell_rows, mark) = of.rows(room(&kinds, &note));
+            let before = seen.len();
+            seen.extend(kinds_of(&cell_rows));
+            if seen.len() == before {
+                break;
+            }
+        }
     }
     (Cells { group: of.windows.group, kinds, rows: cell_rows, note, ..Cells::default() }, mark)
+}
+
+fn kinds_of(rows: &[CellRow]) -> BTreeSet<usize> {
+    rows.iter().flat_map(|row| row.cells.iter().flatten()).map(|cell| cell.kind).collect()
 }
 
 /// A position in a launch, and what of its memory is drawn.
@@ -196,8 +219,6 @@ impl Launch<'_> {
 pub(super) fn row_need(kernel: &Kernel, debugger: &KernelDebugger, width: u16) -> RowNeed {
     /// Columns of the longest sentences about a lane.
     const SENTENCE: u16 = 115;
-    /// Rows of each buffer that are seen at least.
-    const LEAST: usize = 2;
     let Ok(machine) = debugger.machine() else { return RowNeed::exactly(3) };
     let buffers = buffers(machine, &debugger.recipe);
     let windows = Windows::new(debugger, machine, &buffers, usize::from(width));

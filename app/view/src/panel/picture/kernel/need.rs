@@ -52,12 +52,13 @@ fn sectors_need(kernel: &Kernel) -> RowNeed {
 
 fn divergence_need(kernel: &Kernel, at: At<'_>, width: u16) -> RowNeed {
     let launch = |kernel: &Kernel| {
-        let rows = 2 + lane_groups(kernel);
+        // The numbers of lines, instructions and rounds.
+        let rows = 3 + lane_groups(kernel);
         RowNeed::listed(rows, 1 + divergence::note_rows(width))
     };
     let then = at.past.and_then(|past| past.frame.kernel());
     let earlier = then.filter(|then| then.recipe != kernel.recipe);
-    let then = earlier.map_or(0, |then| 3 + pen::cells(lane_groups(then)));
+    let then = earlier.map_or(0, |then| 4 + pen::cells(lane_groups(then)));
     launch(kernel).and(then)
 }
 

@@ -12,10 +12,11 @@ use ratatui::layout::Rect;
 use super::before::Before;
 use super::rows::{Piece, cut};
 use super::thread::status;
-use super::{KernelDebugger, write_lines};
+use super::{KernelDebugger, write_sentences};
 use crate::canvas::{self as pen, Canvas, Pen, width};
 use crate::panel::picture::RowNeed;
 use crate::panel::plane::split;
+use crate::text;
 use crate::theme::Look;
 
 /// Columns of the marks before a line: problem or breakpoint, the selected warp, the number of others there.
@@ -163,12 +164,13 @@ pub(super) fn draw(
     let texts = lines.iter().map(|line| line.text.as_str());
     let Listing { numbers, shown, margin, pieces, first, parts: [body, foot] } =
         Listing::new(area, texts, debugger);
+    let (all, head) = (pen::cells(pieces.len()), u16::from(body.height > 3));
     let marked = debugger.marked();
     let before = MARKS + numbers + 1;
     let columns = || COLUMNS.iter().take(shown).zip((margin + COUNT..).step_by(COUNT.into()));
     let start = body.x + before;
     let mut pen = Pen::new(body, canvas, &look.glyphs);
-    if body.height > 3 {
+    if head > 0 {
         let so_far = if debugger.clock() == 0 { "whole run" } else { "so far" };
         pen.within(start, body.y, margin.saturating_sub(start), so_far, theme.dim);
         for ((title, _), right) in columns() {
@@ -228,6 +230,7 @@ pub(super) fn draw(
     let past = past.filter(|_| debugger.clock() == 0);
     let then = past.map(|past| [past.line(marked), Some(past.totals())]);
     let then = then.into_iter().flatten().flatten().map(|line| (line, theme.text));
+    let claims = kernel.whole.claim.iter().len();
     let status = status(debugger).into_iter().map(|line| (line, theme.text));
     let claim = kernel.whole.claim.iter().map(|claim| {
         let style = match claim.kind {
@@ -243,7 +246,13 @@ pub(super) fn draw(
     let (first, last) = (first.into_iter().flatten(), last.into_iter().flatten());
     let sentences: Vec<_> =
         problem.into_iter().chain(then).chain(first).chain(status).chain(last).collect();
-    write_lines(foot, canvas, &sentences, look);
+    // Rows without lines are for the sentences that need them.
+    let wanted: u16 = sentences.iter().map(|(text, _)| text::rows(text, foot.width)).sum();
+    let more = wanted.saturating_sub(foot.height).min(body.height.saturating_sub(head + all));
+    let foot = Rect { y: foot.y - more, height: foot.height + more, ..foot };
+    // What the last step did may be cut, what is the same at every step is whole or not there.
+    let first = if debugger.clock() == 0 { 1 } else { sentences.len() - claims };
+    write_sentences(foot, canvas, (&sentences, first), look);
 }
 
 /// Draws an earlier run's entry before that of now, with an arrow between; without room for both, the arrow alone.

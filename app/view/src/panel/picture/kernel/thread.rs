@@ -207,8 +207,8 @@ impl Formula {
 pub(super) fn formulas(debugger: &KernelDebugger) -> Vec<Formula> {
     let variables = variables(debugger);
     let mut found: Vec<Formula> = Vec::new();
-    let lines = debugger.recipe.source.lines().filter_map(|line| line.split("//").next());
-    for (name, text) in lines.flat_map(|line| line.split(';')).filter_map(assignment) {
+    let statements = statements(&debugger.recipe.source);
+    for (name, text) in statements.iter().filter_map(|statement| assignment(statement)) {
         let Some(variable) = variables.iter().rev().find(|variable| variable.name == name) else {
             continue;
         };
@@ -246,18 +246,29 @@ fn global_index(debugger: &KernelDebugger) -> Formula {
 
 /// Assignments of the text to a variable from the thread's place; each may name a variable of its own.
 pub(super) fn index_count(source: &str) -> usize {
+    statements(source).iter().filter_map(|statement| assignment(statement)).count()
+}
+
+/// The statements of a text, each in one line, without comments and directives.
+fn statements(source: &str) -> Vec<String> {
     let lines = source.lines().filter_map(|line| line.split("//").next());
-    lines.flat_map(|line| line.split(';')).filter_map(assignment).count()
+    let lines = lines.filter(|line| !line.trim_start().starts_with('#'));
+    let text = lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
+    text.split([';', '{', '}']).map(str::to_owned).collect()
 }
 
 /// The variable and the expression of an assignment that reads the thread's place.
 fn assignment(statement: &str) -> Option<(&str, &str)> {
-    let (left, right) = statement.split_once('=')?;
-    let right = right.trim();
-    let is_compound = left.ends_with(['<', '>', '!', '=', '+', '-', '*', '/', '%', '&', '|', '^']);
+    // Comparisons and compound assignments have a sign next to theirs.
+    let is_assignment = |at: &usize| {
+        let (left, right) = (&statement[..*at], &statement[at + 1..]);
+        !right.starts_with('=')
+            && !left.ends_with(['<', '>', '!', '=', '+', '-', '*', '/', '%', '&', '|', '^'])
+    };
+    let at = statement.match_indices('=').map(|(at, _)| at).find(is_assignment)?;
+    let (left, right) = (&statement[..at], statement[at + 1..].trim());
     // What reads memory is no index, and a condition is none either.
-    let is_index = right.contains("threadIdx.") && !right.contains(['[', '?', '<', '>', '{']);
-    if is_compound || right.starts_with('=') || !is_index {
+    if !right.contains("threadIdx.") || right.contains(['[', '?', '<', '>', '=']) {
         return None;
     }
     let name = left.trim_end().rsplit(|c: char| !is_letter(c)).next()?;
@@ -315,7 +326,7 @@ fn builtin(debugger: &KernelDebugger, word: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::assignment;
+    use super::{assignment, statements};
 
     #[test]
     fn indices_are_told_from_everything_else() {
@@ -329,8 +340,19 @@ mod tests {
             ("float v = tile[threadIdx.x]".to_owned(), None),
             ("int n = 3".to_owned(), None),
             ("x[tid] = threadIdx.x".to_owned(), None),
+            ("if (a == b) i = threadIdx.x".to_owned(), Some(("i", "threadIdx.x"))),
+            ("if (a <= b) i += threadIdx.x".to_owned(), None),
         ] {
             assert_eq!(assignment(&statement), expected, "{statement}");
         }
+    }
+
+    #[test]
+    fn an_index_may_go_over_two_lines() {
+        let source = "#define N 8\n{\n    int i = blockDim.x * blockIdx.x // its block\n          \
+                      + threadIdx.x;\n    if (i < N) return;\n}";
+        let found: Vec<String> = statements(source);
+        let found: Vec<_> = found.iter().filter_map(|statement| assignment(statement)).collect();
+        assert_eq!(found, [("i", "blockDim.x * blockIdx.x + threadIdx.x")]);
     }
 }

@@ -48,7 +48,8 @@ impl Windows {
             values.map(|(_, value)| short(&value).len()).max().unwrap_or(1)
         };
         // A glyph, the value, an arrow with a lane, a gap.
-        let cell = buffers.iter().map(longest).max().unwrap_or(1) + 5;
+        let lane = debugger.lanes_of(0).saturating_sub(1).to_string().len();
+        let cell = buffers.iter().map(longest).max().unwrap_or(1) + 3 + lane;
         let labels =
             buffers.iter().map(|of| of.label(of.elements.saturating_sub(1) as i64).len()).max();
         let room = columns.saturating_sub(labels.unwrap_or(0) + 2);
