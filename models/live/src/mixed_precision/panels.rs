@@ -143,7 +143,7 @@ fn arrow_row(from: usize, to: usize, by: f64) -> String {
 }
 
 /// The numbers under their ticks, as many as there is room for, in the fewest digits that tell them apart.
-fn labels(ticks: &[f32], column: impl Fn(f32) -> usize) -> String {
+pub(super) fn labels(ticks: &[f32], column: impl Fn(f32) -> usize) -> String {
     // Zero has no sign here.
     let text = |tick: &f32, digits| number(significant(f64::from(*tick), digits) + 0.0);
     let texts = |digits| ticks.iter().map(|tick| text(tick, digits)).collect::<Vec<_>>();
