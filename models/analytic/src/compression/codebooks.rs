@@ -106,15 +106,22 @@ pub(crate) fn kmeans(run: &mut Run<'_>) -> Result<Simulated, LabError> {
             _ => names.join(", "),
         };
         let gradient = gradients.get(cluster).copied().map_or("".into(), Value::Float);
+        let count = own.clone().count();
+        // Where the next iteration moves it: nowhere without weights.
+        let next = match count {
+            0 => centroids[cluster],
+            _ => own.map(|(weight, _)| weight).sum::<f64>() / count as f64,
+        };
         [
             Value::Int(cluster as i64),
             centroids[cluster].into(),
-            Value::Int(own.count() as i64),
+            Value::Int(count as i64),
             names.into(),
             gradient,
+            next.into(),
         ]
     });
-    values.records("rows", ["c", "centroid", "count", "names", "gradient"], clusters);
+    values.records("rows", ["c", "centroid", "count", "names", "gradient", "next"], clusters);
     let mut at = 0;
     let rows = weights.rows().into_iter().map(|length| {
         let (own, indices) = (&weights.flat[at..at + length], &indices[at..at + length]);

@@ -239,7 +239,7 @@ impl Grid {
         let cells = Cells {
             across: match self.wide {
                 1 => "key".to_owned(),
-                wide => format!("{wide} keys"),
+                wide => format!("key / {wide}"),
             },
             first: 0,
             group: self.group,

@@ -33,7 +33,7 @@ named_enum! {
         Prefill = "prefill",
         Decode = "decode",
         Draft = "draft",
-        Judge = "judge",
+        Judge = "verify",
     }
 }
 

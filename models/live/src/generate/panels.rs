@@ -241,9 +241,9 @@ fn text(session: &Session) -> Frame {
     let mut standings = span_kinds();
     if session.costs.draft_positions > 0 {
         standings.extend([
-            span_kind("drafted, stayed", Tone::Second, ["", ""]),
+            span_kind("accepted", Tone::Second, ["", ""]),
             span_kind("drafted", Tone::Third, ["[", "]"]),
-            span_kind("struck out", Tone::Bad, ["~", "~"]),
+            span_kind("rejected", Tone::Bad, ["~", "~"]),
         ]);
     }
     let mut note = format!("token {} of {}", generator.written(), session.knobs.generated);
@@ -252,13 +252,11 @@ fn text(session: &Session) -> Frame {
         (speculation.acceptance(), session.costs.expected_tokens())
     {
         note.push_str(&format!(
-            "; of {} drafted tokens that were judged {} stayed ({:.0}%): {:.2} tokens a pass of the model, and the formula \
-             gives {expected:.2} for that share and {} drafted",
-            speculation.judged,
+            "; {} of {} checked drafts were accepted ({:.0}%): {:.2} tokens a pass of the model, {expected:.2} by the formula",
             speculation.accepted,
+            speculation.judged,
             100.0 * share,
             session.costs.gained as f64 / speculation.runs.max(1) as f64,
-            session.knobs.drafted
         ));
     }
     if let Some(comparator) = &session.comparator {

@@ -157,7 +157,7 @@ fn timeline(
         end(compared.0.steps.len(), format!("{} ends", compared.1.name())),
     ];
     marks.sort_by(|a, b| a.at.total_cmp(&b.at));
-    let classes = ["served", "served, the next", "done, keeps its slot"];
+    let classes = ["served", "served, next request", "done, keeps its slot"];
     let timeline = Timeline {
         unit: "step".to_owned(),
         lanes: (1..=slots).map(|slot| format!("slot {slot}")).collect(),

@@ -120,7 +120,7 @@ fn spectrum(layer: &Layer, change: &[f64], by_all: &[f64]) -> Frame {
         return Frame::Text("Nothing has changed yet: B is zero.".to_owned());
     }
     let axes = [axis("place", ""), log_axis("singular value", "")];
-    scatter(axes, &["fine-tuned whole", "adapters"], points, Vec::new())
+    scatter(axes, &["full fine-tuning", "adapters"], points, Vec::new())
 }
 
 /// Examples of both tasks with the answers of three networks, one after the other.
@@ -130,7 +130,7 @@ fn samples(session: &Session) -> Frame {
     let stills = [
         ("adapters on", &adapted),
         ("adapters off", &off),
-        ("fine-tuned whole, no way back", &full),
+        ("full fine-tuning, no way back", &full),
     ];
     sequence(stills.map(|(title, network)| pane(title, answers(session, network))).to_vec())
 }
@@ -222,10 +222,10 @@ fn memory(session: &Session) -> Frame {
             (
                 "adapters".to_owned(),
                 vec![frozen, 4.0 * adapters, 4.0 * adapters, 8.0 * adapters],
-                format!("{:.0}% of the other", 100.0 * own / full),
+                format!("{:.0}% of full fine-tuning", 100.0 * own / full),
             ),
             (
-                "fine-tuned whole".to_owned(),
+                "full fine-tuning".to_owned(),
                 vec![0.0, 4.0 * base, 4.0 * base, 8.0 * base],
                 String::new(),
             ),

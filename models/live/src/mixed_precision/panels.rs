@@ -142,12 +142,15 @@ fn arrow_row(from: usize, to: usize, by: f64) -> String {
     row.into_iter().collect::<String>().trim_end().to_owned()
 }
 
-/// The numbers under their ticks, as many as there is room for.
-fn labels(ticks: &[f32], column: impl Fn(f32) -> usize) -> String {
+/// The numbers under their ticks, as many as there is room for, in the fewest digits that tell them apart.
+pub(super) fn labels(ticks: &[f32], column: impl Fn(f32) -> usize) -> String {
+    // Zero has no sign here.
+    let text = |tick: &f32, digits| number(significant(f64::from(*tick), digits) + 0.0);
+    let texts = |digits| ticks.iter().map(|tick| text(tick, digits)).collect::<Vec<_>>();
+    let differ = |texts: &Vec<String>| texts.windows(2).all(|pair| pair[0] != pair[1]);
+    let texts = (4..6).map(texts).find(differ).unwrap_or_else(|| texts(6));
     let mut row = String::new();
-    for tick in ticks {
-        // Zero has no sign here.
-        let text = number(f64::from(*tick) + 0.0);
+    for (tick, text) in ticks.iter().zip(texts) {
         let begin = column(*tick).saturating_sub(text.len() / 2);
         let begin = begin.min(WIDE.saturating_sub(text.len()));
         if row.is_empty() || begin > row.len() {

@@ -136,3 +136,15 @@ fn bytes_are_counted_once_for_each_copy() {
     assert_eq!(of(eight, Rule::Adam), 14.0);
     assert_eq!(of(Numbers::WIDE, Rule::Sgd), 8.0);
 }
+
+#[test]
+fn each_number_of_the_line_has_its_label() {
+    for ticks in [
+        [-0.013_671_875_f32, -0.011_718_75, -0.009_765_625, -0.007_812_5, -0.005_859_375],
+        [0.070_800_78, 0.071_289_06, 0.071_777_34, 0.072_265_63, 0.072_753_91],
+    ] {
+        let share = |x: f32| (x - ticks[0]) / (ticks[4] - ticks[0]);
+        let labels = super::panels::labels(&ticks, |x| (60.0 * share(x)).round() as usize);
+        assert_eq!(labels.split_whitespace().count(), ticks.len(), "{labels}");
+    }
+}

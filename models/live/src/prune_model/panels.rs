@@ -205,7 +205,7 @@ fn units(session: &Session) -> Frame {
         let level = |at: usize| {
             if mask[at] { shade(matrix[at], largest) } else { GONE }
         };
-        let label = if left == 0 { "gone".to_owned() } else { format!("{left} left") };
+        let label = if left == 0 { "removed".to_owned() } else { format!("{left} left") };
         image(column(unit).map(level).collect(), label)
     };
     let images = (0..layer.outputs.min(most)).map(unit).collect();
@@ -278,6 +278,7 @@ fn histogram(
     histogram.first.name = "left".to_owned();
     histogram.second = Some(Distribution { name: "before".to_owned(), ..outline });
     // Without names, which would cover the neighbouring columns.
+    histogram.marked = if thresholds.len() == 1 { "threshold" } else { "thresholds" }.to_owned();
     histogram.levels = marks(thresholds);
     pane(title, Frame::Histogram(histogram))
 }
@@ -310,8 +311,8 @@ fn map(session: &Session, kind: Kind) -> Pane {
     let columns = rows.iter().map(|(part, _)| part.count).max().unwrap_or(0);
     // A labelled cell without a number is empty; a field of many small ones has the end of its scale instead.
     let (what, gone, legend) = match kind {
-        Kind::Heads => ("head", f32::NAN, "empty: gone"),
-        Kind::Units => ("unit", 0.0, "0: gone"),
+        Kind::Heads => ("head", f32::NAN, "empty: removed"),
+        Kind::Units => ("unit", 0.0, "0: removed"),
     };
     let cell = |norm: &f64| if norm.is_finite() { *norm as f32 } else { gone };
     let row = |norms: &Vec<f64>| {

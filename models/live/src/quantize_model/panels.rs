@@ -58,7 +58,8 @@ fn images(session: &Session, examples: &Labelled, changed: &[usize]) -> Frame {
         let is_right = usize::try_from(examples.labels[index]) == Ok(now);
         Image {
             pixels: examples.input(index).iter().map(|x| (255.0 * x).round() as u8).collect(),
-            label: format!("{then}, now {now}"),
+            // The mark of the verdict stands before it, and is of the answer now.
+            label: format!("{now}, was {then}"),
             verdict: if is_right { Verdict::Right } else { Verdict::Wrong },
         }
     };
