@@ -15,6 +15,8 @@ pub struct FrameView {
     pub mark: Option<Mark>,
     pub sort: Option<Sort>,
     pub filter: Option<Filter>,
+    /// Whether the rows of a table have become more while it was looked at.
+    pub grows: bool,
     /// The first line of a text, or pane, that is shown.
     pub scroll: usize,
     pub graph: GraphView,
@@ -110,6 +112,14 @@ impl FrameView {
     /// Takes what the axes showed on to the picture that follows.
     pub fn hold(&mut self, before: &Frame, now: &Frame) {
         self.held.follow(before, now);
+    }
+
+    /// Takes note of whether a table has become longer within its run.
+    pub fn watch(&mut self, before: &Frame, now: &Frame) {
+        if let (Frame::Table(before), Frame::Table(now)) = (before, now) {
+            self.grows = now.rows.len() > before.rows.len()
+                || self.grows && now.rows.len() == before.rows.len();
+        }
     }
 
     /// The next step of a picture that plays; playing ends with the last.
