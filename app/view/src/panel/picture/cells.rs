@@ -104,7 +104,7 @@ fn head(cells: &Cells) -> u16 {
     u16::from(!cells.across.is_empty())
 }
 
-pub(crate) fn kinds(cells: &Cells, look: &Look) -> Vec<Item> {
+pub(in crate::panel) fn kinds(cells: &Cells, look: &Look) -> Vec<Item> {
     let item = |kind: &Kind| {
         let (glyph, style) = tone(kind.tone, look);
         Item::new(glyph, style, &kind.name, look.theme.dim)

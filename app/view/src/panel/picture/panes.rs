@@ -11,7 +11,7 @@ use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::Lines;
 use crate::glyphs::Glyphs;
 use crate::panel::picture::cells::{self, Legend};
-use crate::panel::picture::panes::placing::{Placing, most, need, shared_kinds, sizes};
+use crate::panel::picture::panes::placing::{Needs, Placing, most, shared_kinds};
 use crate::panel::picture::{At, Picture, RowNeed, Sheet, inspect_marked};
 use crate::panel::view::{FrameView, Inspect, Way};
 use crate::panel::words::frame_words;
@@ -28,7 +28,7 @@ impl Picture for Vec<Pane> {
             return;
         }
         let marked = at.view.mark.map(|mark| mark.column.min(self.len() - 1));
-        let placing = Placing::new(area, self, marked.unwrap_or(0), look);
+        let placing = Placing::new(area, &Needs::new(self, look), marked.unwrap_or(0));
         let end = placing.end(area);
         let Placing { seen, places, legend } = placing;
         let shown = || self.iter().enumerate().skip(seen.start).take(seen.len());
@@ -104,16 +104,17 @@ impl Picture for Vec<Pane> {
         if self.is_empty() {
             return None;
         }
+        let needs = Needs::new(self, look);
         let has = |high: u16, wanted: fn(RowNeed) -> u16| {
-            let Placing { seen, places, legend } =
-                Placing::new(Rect::new(0, 0, width, high), self, 0, look);
-            let mut each = places.iter().zip(self);
-            let is_met = each.all(|(place, pane)| {
-                place.height >= wanted(need(pane, place.width, legend > 0, look))
+            let area = Rect::new(0, 0, width, high);
+            let Placing { seen, places, legend } = Placing::new(area, &needs, 0);
+            let mut each = places.iter().zip(0..);
+            let is_met = each.all(|(place, pane): (&Rect, usize)| {
+                place.height >= wanted(needs.at(place.width, legend > 0)[pane])
             });
             (seen.len() == self.len(), is_met)
         };
-        let mut heights = most(&sizes(self)).1.min(TALL)..=HIGH;
+        let mut heights = most(&needs.sizes).1.min(TALL)..=HIGH;
         let whole = heights.clone().find(|high| has(*high, |need| need.least) == (true, true));
         let least = whole.or_else(|| heights.find(|high| has(*high, |_| 0).0))?;
         let most = (least..=HIGH).find(|high| has(*high, |need| need.most).1);

@@ -336,7 +336,8 @@ impl Picture for Scatter {
 
     fn ranges(&self) -> Vec<AxisRange<'_>> {
         let range = |dimension: &'_ Dimension, of: fn((f64, f64)) -> f64| {
-            let values = self.places().map(|place| of(shown(self, place)));
+            let holds = dimension.holds.into_iter().flat_map(|(low, high)| [low, high]);
+            let values = self.places().map(|place| of(shown(self, place))).chain(holds);
             let (low, high) =
                 bounds(values.filter(|x| dimension.scale == Scale::Linear || *x > 0.0));
             (low <= high && dimension.categories.is_empty()).then_some((low, high))

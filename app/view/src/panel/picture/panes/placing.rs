@@ -1,6 +1,9 @@
 //! Which of several pictures are seen in an area, and where: each has the rows that it needs, as long as there are enough.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 use mlsys_lab::frame::{Cells, Frame, Pane};
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -62,12 +65,13 @@ pub(super) struct Placing {
 }
 
 impl Placing {
-    pub(super) fn new(area: Rect, panes: &[Pane], marked: usize, look: &Look) -> Self {
+    pub(super) fn new(area: Rect, of: &Needs<'_>, marked: usize) -> Self {
+        let Needs { panes, look, sizes, .. } = of;
         let shared = shared_kinds(panes).filter(|_| area.height >= TALL);
         let legend = shared.map(|of| legend::rows(&cells::kinds(of, look), area.width, 2));
-        let (count, sizes) = (panes.len(), sizes(panes));
+        let count = panes.len();
         let all = Rect { height: area.height - legend.unwrap_or(0), ..area };
-        let (across, down) = grid(all, count, most(&sizes));
+        let (across, down) = grid(all, count, most(sizes));
         let page = across * down;
         // Whole pages, so that the pictures stand still while the mark moves among them.
         let first = marked / page * page;
@@ -93,8 +97,7 @@ impl Placing {
             return placed(seen, &|area| parts.split(area).to_vec());
         }
         let width = (all.width + 1) / pen::cells(across).max(1) - u16::from(across > 1);
-        let needs = panes.iter().map(|pane| need(pane, width, shared.is_some(), look));
-        let needs: Vec<RowNeed> = needs.collect();
+        let needs = of.at(width, shared.is_some());
         if across == 1 {
             let least: Vec<u16> = needs.iter().map(|need| need.least).collect();
             // Cells say which of their rows are seen.
@@ -116,7 +119,6 @@ impl Placing {
                 return placed(seen, &|area| bands(area, &needs));
             }
         }
-        let cells = Layout::horizontal(vec![Constraint::Fill(1); across]).spacing(1);
         // Each row of them has what its highest one needs, where there is so much.
         let rows = needs[regular.clone()].chunks(across);
         let larger = |a: RowNeed, b: &RowNeed| RowNeed {
@@ -126,12 +128,17 @@ impl Placing {
         let none = RowNeed { least: 1, most: 1 };
         let needs: Vec<RowNeed> = rows.map(|row| row.iter().fold(none, larger)).collect();
         let least = needs.iter().map(|need| u32::from(need.least)).sum::<u32>();
+        let count = regular.len();
         placed(regular, &|area| {
             let bands = match least <= u32::from(area.height) {
                 true => bands(area, &needs),
                 false => Layout::vertical(vec![Constraint::Fill(1); down]).split(area).to_vec(),
             };
-            bands.into_iter().flat_map(|band| cells.split(band).to_vec()).collect()
+            // Those of a row that is not full share the whole width.
+            let in_row = |row: usize| across.min(count - row * across);
+            let cells = |row: usize| Layout::horizontal(vec![Constraint::Fill(1); in_row(row)]);
+            let bands = bands.into_iter().enumerate();
+            bands.flat_map(|(row, band)| cells(row).spacing(1).split(band).to_vec()).collect()
         })
     }
 
@@ -163,13 +170,33 @@ fn bands(area: Rect, needs: &[RowNeed]) -> Vec<Rect> {
     needs.iter().map(band).collect()
 }
 
-/// The columns and rows without which each cannot be read.
-pub(super) fn sizes(panes: &[Pane]) -> Vec<(u16, u16)> {
-    panes.iter().map(|pane| picture::drawn(&pane.frame).least()).collect()
+/// What several pictures need, worked out once for each width.
+pub(super) struct Needs<'a> {
+    panes: &'a [Pane],
+    look: &'a Look,
+    /// The columns and rows without which each cannot be read.
+    pub(super) sizes: Vec<(u16, u16)>,
+    rows: RefCell<BTreeMap<(u16, bool), Rc<[RowNeed]>>>,
+}
+
+impl<'a> Needs<'a> {
+    pub(super) fn new(panes: &'a [Pane], look: &'a Look) -> Self {
+        let sizes = panes.iter().map(|pane| picture::drawn(&pane.frame).least()).collect();
+        Self { panes, look, sizes, rows: RefCell::default() }
+    }
+
+    /// The rows of each at a width; pictures of cells may share a legend.
+    pub(super) fn at(&self, width: u16, is_shared: bool) -> Rc<[RowNeed]> {
+        let mut known = self.rows.borrow_mut();
+        let rows = known.entry((width, is_shared)).or_insert_with(|| {
+            self.panes.iter().map(|pane| need(pane, width, is_shared, self.look)).collect()
+        });
+        Rc::clone(rows)
+    }
 }
 
 /// The rows of one with its title; cells may share the legend of all.
-pub(super) fn need(pane: &Pane, width: u16, is_shared: bool, look: &Look) -> RowNeed {
+fn need(pane: &Pane, width: u16, is_shared: bool, look: &Look) -> RowNeed {
     let picture = picture::drawn(&pane.frame);
     let view = FrameView::default();
     let at = At { view: &view, focus: Focus::Aside, walk: None, past: None };
