@@ -185,6 +185,9 @@ impl Way {
 
 #[cfg(test)]
 mod tests {
+    use mlsys_lab::Value;
+    use mlsys_lab::frame::Table;
+
     use super::*;
     use crate::panel::tests::fixtures::boundary;
     use crate::panel::tests::fixtures::compression;
@@ -236,5 +239,22 @@ mod tests {
         view.go(&frame, Way::Up(1));
         view.go(&frame, Way::Right);
         assert_eq!(view.mark, Some(Mark { column: 24, row: 22 }));
+    }
+
+    #[test]
+    fn a_table_grows_while_rows_are_added() {
+        let table = |rows: i64| {
+            let rows = (0..rows).map(|row| vec![Value::Int(row)]).collect();
+            Frame::Table(Table::new(vec!["row".to_owned()], rows))
+        };
+        let mut view = FrameView::default();
+        let mut grows = |before: i64, now: i64| {
+            view.watch(&table(before), &table(now));
+            view.grows
+        };
+        assert_eq!(
+            [grows(3, 3), grows(3, 4), grows(4, 4), grows(4, 1)],
+            [false, true, true, false]
+        );
     }
 }
