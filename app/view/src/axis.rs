@@ -45,7 +45,8 @@ impl Axis {
         dimension: &Dimension,
         values: impl Iterator<Item = f64>,
     ) -> Option<Self> {
-        let values = values.filter(|x| match dimension.scale {
+        let holds = dimension.holds.into_iter().flat_map(|(low, high)| [low, high]);
+        let values = values.chain(holds).filter(|x| match dimension.scale {
             Scale::Linear => true,
             Scale::Log => *x > 0.0,
         });
@@ -169,8 +170,14 @@ impl Axis {
     }
 
     fn linear_ticks(&self, wanted: f64, unit: Option<&str>, glyphs: &Glyphs) -> Vec<(f64, String)> {
-        let step = ((self.high - self.low) / wanted).max(TINY);
-        let step = round_up(step, &[1.0, 2.0, 5.0]).max(self.finest);
+        let step_of = |wanted: f64| {
+            let step = ((self.high - self.low) / wanted).max(TINY);
+            round_up(step, &[1.0, 2.0, 5.0]).max(self.finest)
+        };
+        // From one tick no other value can be read.
+        let count = |step: f64| (self.high / step).floor() - (self.low / step).ceil() + 1.0;
+        let steps = [1.0, 2.0, 4.0].map(|finer| step_of(wanted * finer));
+        let step = steps.into_iter().find(|step| count(*step) >= 2.0).unwrap_or(steps[0]);
         let prefix = Prefix::for_size(self.low.abs().max(self.high.abs()), unit);
         let suffix = prefix.suffix(unit, glyphs);
         let slack = step * 1e-6;
@@ -194,7 +201,8 @@ impl Axis {
     fn log_ticks(&self, wanted: f64, unit: Option<&str>, glyphs: &Glyphs) -> Vec<(f64, String)> {
         let (first, last) = (self.low.log10().floor() as i32, self.high.log10().ceil() as i32);
         let decades = (self.high / self.low).log10();
-        let stride = (decades / wanted).ceil().max(1.0) as usize;
+        // A power of ten takes few columns.
+        let stride = (decades / (1.5 * wanted)).ceil().max(1.0) as usize;
         let rounded = |stride: usize, inside: &[f64]| -> Vec<f64> {
             let decades = (first..=last).step_by(stride);
             let values = decades
@@ -292,6 +300,7 @@ mod tests {
         let linear = |low, high| Axis::around(low, high, Scale::Linear);
         assert_eq!(labels(&linear(0.02, 0.7), 4, None), ["0.0", "0.2", "0.4", "0.6"]);
         assert_eq!(labels(&linear(0.0, 0.012), 3, Some("seconds")), ["0 ms", "5 ms", "10 ms"]);
+        assert_eq!(labels(&linear(1.8, 2.7), 2, Some("nats")), ["2.0", "2.5"]);
         assert_eq!(
             labels(&linear(-1.0, 1.0), 4, Some("nats")),
             ["-1.0", "-0.5", "0.0", "0.5", "1.0"]

@@ -13,7 +13,7 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Color, Style};
 
-pub(crate) use crate::canvas::dots::{DotGrid, Ink, Stroke};
+pub(crate) use crate::canvas::dots::{DotGrid, Ink, Stroke, is_dots};
 pub(crate) use crate::canvas::pen::{Pen, cells, cut, cut_name, widest, width};
 pub(crate) use crate::canvas::shape::Shape;
 pub(crate) use crate::canvas::vector::{CELL, Vector, hex};
@@ -32,7 +32,7 @@ pub struct Canvas {
 pub(crate) struct Noted {
     /// All texts, whole where they are cut.
     pub(crate) written: Vec<Written>,
-    /// Texts that were written over other texts: a mistake of the layout, which no ellipsis shows.
+    /// Texts that were written over other texts or over lines: a mistake of the layout, which no ellipsis shows.
     pub(crate) overwritten: Vec<String>,
 }
 

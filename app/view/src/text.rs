@@ -175,6 +175,20 @@ pub(crate) fn first_lines(text: &str, width: u16, rows: u16, ellipsis: &str) -> 
     lines
 }
 
+/// The lines of the sentences and clauses for which there is room, from the first on: none of them is cut.
+pub(crate) fn whole(text: &str, width: u16, rows: u16) -> Vec<String> {
+    let fits = |text: &str| sentence(text, width).len() <= usize::from(rows);
+    if fits(text) {
+        return sentence(text, width);
+    }
+    let ends = text
+        .match_indices([';', '.'])
+        .map(|(at, _)| at)
+        .filter(|at| text[at + 1..].starts_with(' '));
+    let parts = ends.map(|at| text[..=at].trim_end_matches(';'));
+    parts.rev().find(|part| fits(part)).map_or_else(Vec::new, |part| sentence(part, width))
+}
+
 pub(crate) fn rows(text: &str, width: u16) -> u16 {
     cells(sentence(text, width).len())
 }
@@ -297,6 +311,17 @@ mod tests {
         assert_eq!(first_lines(text, 18, 1, "…"), ["one two three four"]);
         assert_eq!(first_lines(text, 3, 1, "…"), [" …"]);
         assert!(first_lines(text, 9, 0, "…").is_empty());
+    }
+
+    #[test]
+    fn of_a_note_without_room_the_first_sentences_are_whole() {
+        let note = "One wave of 0.5 ms; four more. The last is not full.";
+        assert_eq!(whole(note, 60, 1), [note]);
+        assert_eq!(whole(note, 40, 1), ["One wave of 0.5 ms; four more."]);
+        assert_eq!(whole(note, 20, 1), ["One wave of 0.5 ms"]);
+        assert_eq!(whole(note, 20, 2), ["One wave of 0.5 ms; ", "four more."]);
+        assert!(whole(note, 9, 1).is_empty());
+        assert!(whole("", 9, 0).is_empty());
     }
 
     #[test]

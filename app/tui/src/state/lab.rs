@@ -278,7 +278,10 @@ impl LabState {
     pub fn receive(&mut self, reports: Vec<Report>) {
         let (superseded, data) = (std::mem::take(&mut self.run.superseded), &mut self.run.data);
         let before = if superseded { std::mem::take(data) } else { RunData::default() };
-        reports.into_iter().for_each(|report| self.run.data.apply(report));
+        for report in reports {
+            self.watch(&report);
+            self.run.data.apply(report);
+        }
         for (panel, view) in self.schema.panels.iter().zip(&mut self.pictures.views) {
             let name = panel.name.as_str();
             let (before, now) = (before.frames.get(name), self.run.data.frames.get(name));
@@ -291,6 +294,16 @@ impl LabState {
         }
         self.follow_kernel();
         self.run.rate.update(self.run.elapsed, self.run.data.step);
+    }
+
+    /// Compares a picture that comes with the one that it replaces.
+    fn watch(&mut self, report: &Report) {
+        let Report::Frame { panel, frame, .. } = report else { return };
+        let Some((_, before)) = self.run.data.frames.get(panel) else { return };
+        let place = self.schema.panels.iter().position(|one| one.name == **panel);
+        if let Some(view) = place.and_then(|place| self.pictures.views.get_mut(place)) {
+            view.frame.watch(before, frame);
+        }
     }
 
     /// The names of those given panels that draw frames sent on request; others draw metrics.

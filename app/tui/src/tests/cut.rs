@@ -5,6 +5,8 @@
 //! steps; those that start from a network get one of a few steps. Texts that are cut, and those that go on, end with a sign
 //! of their own here, so that no range such as `0…7` is taken for one.
 
+mod page;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::thread;
@@ -12,9 +14,10 @@ use std::thread;
 use mlsys_harness::snapshot::rows;
 use mlsys_lab::control::{Limits, StopReason};
 use mlsys_lab::device::DeviceId;
+use mlsys_lab::frame::Frame;
 use mlsys_lab::report::{Artifact, Report};
 use mlsys_lab::value::Value;
-use mlsys_lesson::{Block, Course, Lesson, Outline, QuestionType};
+use mlsys_lesson::{Course, Lesson};
 use mlsys_run::library::Library;
 use mlsys_run::outcome::Outcome;
 use mlsys_run::sources;
@@ -22,12 +25,9 @@ use mlsys_view::panel;
 use ratatui::layout::Rect;
 
 use super::Bench;
-use crate::document;
-use crate::message::{Effect, Message};
+use crate::message::Message;
 use crate::picture::run_here;
 use crate::state::{Knob, LabState, RunStatus, Side};
-use crate::view::lab::head_names;
-use crate::view::text_size;
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 /// Where a lab with a turned knob is looked at: next to its text, and one picture alone.
@@ -124,9 +124,10 @@ impl Opened<'_> {
         page.full_screen = (side == Side::Picture).then_some(Side::Picture);
         page.labs[self.place].pictures.chosen = chosen;
         let lab = &page.labs[self.place];
-        let panel = &lab.schema.panels[lab.chosen().unwrap()].name;
+        let index = lab.chosen().unwrap();
+        let panel = &lab.schema.panels[index].name;
         let about = format!("{} {} {panel} {size:?} {side:?}", self.about, lab.id);
-        let scene = page.labs[self.place].scene(lab.chosen().unwrap()).unwrap();
+        let scene = page.labs[self.place].scene(index).unwrap();
         for (wide, high) in [(64, 8), (64, 18), (78, 20)] {
             let area = Rect::new(0, 0, wide, high);
             let texts = panel::overwritten(area, &scene, &self.bench.app.screen.look);
@@ -137,10 +138,10 @@ impl Opened<'_> {
         let rows = rows(&self.bench.buffer());
         let shown = rows.iter().map(|row| row.chars().skip(left.into()).collect::<String>());
         let shown: Vec<String> = shown.collect();
-        // Of a picture alone on the screen the sentence is whole as well; after a gap stand columns that go on.
+        // The sentence is whole as well; after a gap stand columns that go on.
         let ends_early = |row: &str| {
             let before = row.trim_end().strip_suffix(MORE);
-            side == Side::Picture && before.is_some_and(|text| !text.ends_with("  "))
+            before.is_some_and(|text| !text.ends_with("  "))
         };
         // A long text slides under the cursor when it is typed.
         let knobs = self.bench.app.page.as_ref().unwrap().labs[self.place].controls.knobs.iter();
@@ -149,6 +150,12 @@ impl Opened<'_> {
         let slides = |row: &str| long.iter().any(|name| row.contains(name));
         let cut = shown.iter().filter(|row| is_cut(row) && !slides(row) || ends_early(row));
         self.found.extend(cut.map(|row| format!("{about}: {}", row.trim())));
+        let text: String = shown.concat().split_whitespace().collect();
+        let frame = self.bench.page().labs[self.place].frame(index);
+        let notes = frame.filter(|_| side == Side::Picture).into_iter().flat_map(notes);
+        let missing =
+            notes.filter(|note| !text.contains(&note.split_whitespace().collect::<String>()));
+        self.found.extend(missing.map(|note| format!("{about} lacks the note {note}")));
         let plural = shown.iter().filter(|row| UNITS.iter().any(|unit| has_one(row, unit)));
         self.found.extend(plural.map(|row| format!("{about}, one of several: {}", row.trim())));
         if side == Side::Lab {
@@ -221,6 +228,19 @@ fn cut(lesson: &Arc<Lesson>) -> Vec<String> {
     found
 }
 
+/// The sentences below a picture, those of the first of several.
+fn notes(frame: &Frame) -> Vec<&str> {
+    match frame {
+        Frame::Cells(of) => vec![of.note.as_str()],
+        Frame::Stacks(of) => vec![of.note.as_str()],
+        Frame::StyledText(of) => vec![of.note.as_str()],
+        Frame::HeatMap(of) => vec![of.legend.as_str()],
+        Frame::Panes(of) => of.first().map_or_else(Vec::new, |pane| notes(&pane.frame)),
+        Frame::FrameSequence(of) => of.at(0).map_or_else(Vec::new, |still| notes(&still.frame)),
+        _ => Vec::new(),
+    }
+}
+
 fn is_cut(row: &str) -> bool {
     row.contains(CUT)
 }
@@ -267,133 +287,6 @@ fn in_lessons(course: &Course, check: impl Fn(&Arc<Lesson>) -> Vec<String> + Syn
 }
 
 #[test]
-fn lessons_open_at_their_first_line() {
-    let course = course();
-    for (lesson, size) in course.lessons().iter().flat_map(|one| SIZES.map(|size| (one, size))) {
-        let mut bench = Bench::new(size);
-        bench.probed();
-        let effects = bench.app.open(Arc::new(lesson.clone()));
-        for effect in effects {
-            if let Effect::Start(_) = effect {
-                bench.end(Outcome::Finished);
-            }
-        }
-        bench.send(Message::Resize { width: size.0, height: size.1 });
-        assert_eq!(bench.page().scroll, 0, "{} at {size:?}", lesson.front.id);
-    }
-}
-
-#[test]
-fn the_row_of_labs_counts_those_without_room() {
-    for lesson in course().lessons() {
-        let mut bench = Bench::new(SIZES[0]);
-        bench.app.open(Arc::new(lesson.clone()));
-        let labs = bench.page().labs.len();
-        for (current, width) in (0..labs).flat_map(|lab| [40, 66, 120].map(|width| (lab, width))) {
-            bench.app.page.as_mut().unwrap().current = current;
-            let names = head_names(&bench.app, bench.page(), width);
-            let row: String = names.iter().map(|(_, name)| name.as_str()).collect();
-            let about = format!("{} at {width}: {row}", lesson.front.id);
-            assert!(row.contains(&bench.page().labs[current].id), "{about}");
-            assert!(row.chars().count() <= usize::from(width), "{about}");
-            let counts = names.iter().map(|(_, name)| match name.strip_prefix(" +") {
-                Some(count) => count.parse().unwrap(),
-                None => 1,
-            });
-            assert_eq!(counts.sum::<usize>(), labs, "{about}");
-        }
-    }
-}
-
-#[test]
 fn no_text_of_a_lab_is_cut() {
     in_lessons(&course(), cut);
-}
-
-/// The course page with each lesson marked; of each lesson the title, the pages over it, and the editor of its kernels.
-#[test]
-fn no_text_around_the_labs_is_cut() {
-    let outline = Outline::from(course());
-    let mut found = Vec::new();
-    for size in SIZES {
-        let mut bench = bench(size);
-        bench.app.take_course(&outline);
-        let mut look = |bench: &Bench, about: &str| {
-            let rows = rows(&bench.buffer());
-            // What a command does is told in full by the help.
-            let told = rows.iter().filter(|row| !row.contains(" command  "));
-            let cut = told.filter(|row| is_cut(row) || row.contains(" more lines"));
-            found.extend(cut.map(|row| format!("{about} at {size:?}: {}", row.trim())));
-        };
-        for (place, lesson) in outline.lessons.iter().enumerate() {
-            bench.app.course.chosen = place;
-            look(&bench, "the course page");
-            bench.keys("\n");
-            let id = bench.page().lesson.front.id.to_string();
-            assert!(bench.screen().contains(&lesson.front.title) || size.0 < 100, "{id}");
-            for keys in ["", "?", ":", "K", "P", "r", "y"] {
-                bench.keys(keys);
-                look(&bench, &format!("{id} {keys}"));
-                bench.app.overlay = None;
-            }
-            let is_kernel = |block: &Block| {
-                block.as_question().is_some_and(|one| one.kind.ty() == QuestionType::Kernel)
-            };
-            if let Some(block) = lesson.lesson().blocks.iter().position(is_kernel) {
-                bench.app.page.as_mut().unwrap().mark_at(block);
-                bench.keys("\n");
-                look(&bench, &format!("{id} in the editor"));
-            }
-            bench.app.page = None;
-        }
-    }
-    assert!(found.is_empty(), "{} cut:\n{}", found.len(), found.join("\n"));
-}
-
-#[test]
-fn no_line_of_a_lesson_is_wider_than_its_column() {
-    in_lessons(&course(), |lesson| {
-        let mut found = Vec::new();
-        for size in SIZES {
-            let mut bench = Bench::new(size);
-            bench.app.open(lesson.clone());
-            let (width, _) = text_size(size);
-            let document = document::build(bench.page(), width, &bench.app.screen.look);
-            let wide = document.lines.iter().filter(|line| line.width() > width);
-            found.extend(wide.map(|line| format!("{} {size:?}: {line}", lesson.front.id)));
-        }
-        found
-    });
-}
-
-#[test]
-fn a_panel_that_grows_with_a_knob_stays_and_scrolls() {
-    let course = course();
-    let lesson =
-        course.lessons().iter().find(|one| one.front.id.to_string() == "gpu/shared-memory");
-    let mut bench = Bench::new(SIZES[0]);
-    bench.app.open(Arc::new(lesson.unwrap().clone()));
-    let page = bench.app.page.as_mut().unwrap();
-    page.current = page.labs.iter().position(|lab| lab.id == "core").unwrap();
-    page.turn_to(Side::Lab);
-    for depth in [4, 64, 16_384] {
-        let lab = bench.app.page.as_mut().unwrap().lab_mut().unwrap();
-        let turned = [
-            ("accumulate", "fp16".into()),
-            ("numbers", "positive".into()),
-            ("depth", Value::Int(depth)),
-        ];
-        for (name, value) in turned {
-            lab.mark_knob(name).unwrap();
-            lab.give(lab.controls.marked, Some(value));
-        }
-        let reports = run(lab, &Networks::new()).unwrap();
-        lab.run = Default::default();
-        lab.receive(reports);
-        lab.run.state = RunStatus::Finished;
-        let screen = bench.screen();
-        for shown in ["rounding A and B", "FP32 throughout", "growth computed", "summed in FP16"] {
-            assert!(screen.contains(shown), "{depth}: {shown} in\n{screen}");
-        }
-    }
 }

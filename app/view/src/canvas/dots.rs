@@ -149,7 +149,7 @@ impl DotGrid {
             target.set_style(ink.style);
             match self.set {
                 GlyphSet::Unicode => {
-                    let dots = char::from_u32(0x2800 + u32::from(*bits)).unwrap_or(' ');
+                    let dots = char::from_u32(u32::from(DOTS) + u32::from(*bits)).unwrap_or(' ');
                     target.set_char(dots);
                 }
                 GlyphSet::Ascii => {
@@ -174,6 +174,14 @@ impl DotGrid {
             vector.polylines(&places, ink.style, ink.wide, &ink.stroke.dash());
         }
     }
+}
+
+/// The glyph of a cell without dots; those with dots follow it.
+const DOTS: char = '\u{2800}';
+
+/// Whether a glyph is the part of a line that goes through a cell.
+pub(crate) fn is_dots(glyph: char) -> bool {
+    (DOTS..='\u{28ff}').contains(&glyph)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::canvas::vector::{Anchor, TextPlace};
-use crate::canvas::{Canvas, Noted, Written};
+use crate::canvas::{Canvas, Noted, Written, is_dots};
 use crate::glyphs::Glyphs;
 
 pub(crate) struct Pen<'a> {
@@ -81,7 +81,9 @@ impl<'a> Pen<'a> {
             let end = x.saturating_add(width(&cut));
             let under: String =
                 (x..end).filter_map(|x| Some(cells.cell((x, y))?.symbol())).collect();
-            if under.contains(char::is_alphanumeric) && under != *cut {
+            // A mark of a letter or two belongs on the line that it names; a name on a line hides it.
+            let hides_line = width(&cut) > 2 && under.contains(is_dots);
+            if under.contains(char::is_alphanumeric) && under != *cut || hides_line {
                 overwritten.push(format!("`{cut}` over `{under}`"));
             }
         }

@@ -30,19 +30,24 @@ pub(super) struct Plane<'a> {
     x: Side<'a>,
     y: Side<'a>,
     ticks: Vec<(f64, String)>,
+    /// Whether the name of the horizontal axis has a row of its own below its ticks.
+    apart: bool,
 }
 
 impl<'a> Plane<'a> {
     /// Lays axes out: labels to the left and below, a line for the name of the vertical axis where there is room.
     pub(super) fn new(area: Rect, x: Side<'a>, y: Side<'a>, look: &Look) -> Self {
-        let below = if area.height >= 6 { 2 } else { 1 };
+        /// Rows from which on one is spared for the name of an axis.
+        const SPARED: u16 = 10;
+        let apart = area.height >= SPARED && hides_ticks(area.width, &x, look);
+        let below = if area.height >= 6 { 2 + u16::from(apart) } else { 1 };
         let above = u16::from(area.height >= 8);
         let height = area.height.saturating_sub(below + above);
         let ticks = y.axis.ticks((height / 3).max(2), y.unit, &look.glyphs);
         let widest = pen::widest(ticks.iter().map(|(_, label)| label));
         let left = (widest.max(2) + 1).min(area.width / 2);
         let plot = Rect { x: area.x + left, y: area.y + above, width: area.width - left, height };
-        Self { plot, area, x, y, ticks }
+        Self { plot, area, x, y, ticks, apart }
     }
 
     /// Where a place lies in the field, as shares from its left and from its top; absent off a logarithmic axis.
@@ -79,17 +84,33 @@ impl<'a> Plane<'a> {
         }
         pen.column(axis, plot.y..plot.bottom(), glyphs.vertical, theme.border);
         left_ticks(&mut pen, plot, &self.y.axis, &self.ticks, look);
-        let labels = self.area.bottom().saturating_sub(1);
+        let labels = self.area.bottom().saturating_sub(1 + u16::from(self.apart));
         let has_line = labels > plot.bottom();
         if has_line {
             pen.glyph(axis, plot.bottom(), glyphs.corners[2], theme.border);
             let line = glyphs.horizontal;
             pen.run(plot.x, plot.bottom(), plot.width, line, theme.border);
         }
-        let name = named(self.x.name, self.x.unit);
+        let mut name = named(self.x.name, self.x.unit);
+        if self.apart {
+            pen.ending(self.area.right(), labels + 1, &name, theme.dim);
+            name.clear();
+        }
         ticks_below(&mut pen, (self.area, plot), labels, (&self.x.axis, self.x.unit, &name), look);
     }
 }
+
+/// Whether the name of an axis would take the place of more than one tick of it.
+fn hides_ticks(width: u16, x: &Side<'_>, look: &Look) -> bool {
+    let name = pen::width(&named(x.name, x.unit));
+    let ticks = x.axis.ticks((width / TICK).max(2), x.unit, &look.glyphs);
+    let end = f64::from(width.saturating_sub(name + 1)) / f64::from(width.max(1));
+    let hidden = ticks.iter().filter(|(at, _)| x.axis.share(*at).is_some_and(|at| at > end));
+    hidden.count() > 1
+}
+
+/// Columns of a tick with its label.
+const TICK: u16 = 10;
 
 /// Ticks, labels and the name of the axis below a field; the name takes the end of the row, the ticks what is left of it.
 pub(super) fn ticks_below(
@@ -102,9 +123,9 @@ pub(super) fn ticks_below(
     let (glyphs, dim) = (&look.glyphs, look.theme.dim);
     let name = pen::cut(name, plot.width * 4 / 5, glyphs.ellipsis);
     pen.ending(area.right(), labels, &name, dim);
-    let end = area.right().saturating_sub(pen::width(&name) + 1);
+    let end = area.right().saturating_sub(pen::width(&name) + u16::from(!name.is_empty()));
     let mut free = area.x;
-    for (value, label) in axis.ticks((plot.width / 10).max(2), unit, glyphs) {
+    for (value, label) in axis.ticks((plot.width / TICK).max(2), unit, glyphs) {
         let share = axis.share(value).unwrap_or(0.0);
         let (x, exact) = (plot.x + cell_at(share, plot.width), share * f64::from(plot.width));
         let wide = pen::width(&label);

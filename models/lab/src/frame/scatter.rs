@@ -55,6 +55,9 @@ pub struct Dimension {
     /// The worst value with a place of its own, if there is one; worse ones are drawn at the edge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worst: Option<f64>,
+    /// Two values that the axis has in any case, so that it stands still while what is drawn moves between them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holds: Option<(f64, f64)>,
 }
 
 impl Dimension {

@@ -21,9 +21,9 @@ fn roofline(results: &Results, compared: &[Roof]) -> Frame {
     let all = measured.chain(compared.iter().map(|roof| (roof, 1, "printed")));
     let (points, roofs): (Vec<_>, Vec<_>) = all
         .map(|(roof, series, origin)| {
-            let name = short(&roof.name);
-            let line = (roof, format!("{name}, {origin}"));
-            (point(roof.ridge(), roof.peak, name, series), line)
+            // One name for the ridge and its roof.
+            let name = format!("{}, {origin}", short(&roof.name));
+            (point(roof.ridge(), roof.peak, name.clone(), series), (roof, name))
         })
         .unzip();
     let series = ["measured ridge", "printed ridge"];

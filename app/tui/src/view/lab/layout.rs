@@ -51,10 +51,16 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
     let mut shown =
         (3.min(shown)..=count).rev().find(|many| is_whole(&needs, *many)).unwrap_or(shown);
     let is_kernel = lab.pictures.after(0).and_then(|index| lab.frame(index)?.kernel()).is_some();
-    // One that was chosen is seen whole before others are; those of a kernel belong together.
-    if across == 1 && lab.pictures.chosen > 0 && needs[0].most < u16::MAX && !is_kernel {
+    // One that was chosen is seen whole before others are, and the first one rather than with another that cuts it; those of
+    // a kernel belong together.
+    let is_bounded = across == 1 && needs[0].most < u16::MAX && !is_kernel;
+    if is_bounded && lab.pictures.chosen > 0 {
         needs[0].least = needs[0].most.min(area.height);
         shown = (1..=shown).rev().find(|many| is_whole(&needs, *many)).unwrap_or(1);
+    } else if is_bounded && needs[0].least <= area.height {
+        let has_all =
+            |many: usize| heights(area.height, &rows(&needs, many), 1)[0] >= needs[0].least;
+        shown = (1..=shown).rev().find(|many| has_all(*many)).unwrap_or(1);
     }
     let columns = across.min(shown);
     // The rows that whole pictures leave are the next one's, which scrolls in them. A single one takes what it needs.
@@ -134,8 +140,13 @@ fn heights(height: u16, needs: &[RowNeed], columns: usize) -> Vec<u16> {
     loop {
         let open: Vec<usize> = (0..needs.len()).filter(|row| heights[*row].is_none()).collect();
         let left = height.saturating_sub(heights.iter().flatten().sum());
-        let weights = open.iter().map(|row| weight(*row)).sum::<u16>();
-        let share = |row: usize| (left * weight(row) + weights / 2) / weights.max(1);
+        let weights = open.iter().map(|row| weight(*row)).sum::<u16>().max(1);
+        // Rounded so that together they are what is left.
+        let edge = |part: u16| (left * part + weights / 2) / weights;
+        let share = |row: usize| {
+            let above = open.iter().filter(|open| **open < row).map(|open| weight(*open)).sum();
+            edge(above + weight(row)) - edge(above)
+        };
         let bounded = |row: usize| share(row).clamp(bounds(row).0, bounds(row).1);
         // Shares are more or less than their rows can have: those that weigh more are settled first.
         let over: i32 =

@@ -1,8 +1,9 @@
 //! Cells in rows, each of one of a few kinds, told apart by colour and by glyph.
 
+mod plan;
 mod words;
 
-use mlsys_lab::frame::{Cell, CellRow, Cells, Kind, Tone};
+use mlsys_lab::frame::{Cell, Cells, Kind, Tone};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
@@ -10,33 +11,22 @@ use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::Lines;
 use crate::glyphs::Glyphs;
 use crate::panel::legend::{self, Item};
+use crate::panel::picture::cells::plan::{Plan, Written, label_width, plan, wide};
 use crate::panel::picture::cells::words::{cell_words, stretches};
 use crate::panel::picture::{At, LEAST, Picture, READ_LINES, RowNeed, page_rows};
 use crate::panel::view::{FrameView, Mark};
 use crate::text;
 use crate::theme::Look;
 
-/// The widest that a cell without text is drawn.
-const WIDEST: u16 = 3;
-
-struct Plan {
-    labels: u16,
-    /// The columns of a cell, with the gap behind it.
-    cell: u16,
-    written: Written,
-    rows: (usize, usize),
-    columns: (usize, usize),
-    /// Rows from one row of cells to the next.
-    pitch: u16,
-    /// The lines that a row of cells goes over: more than one where it is too long and there is room below.
-    lines: usize,
-}
-
+/// Whose legend it is: cells next to others of the same kinds have none of their own.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Written {
-    Yes,
-    No,
+pub(crate) enum Legend {
+    Own,
+    Shared,
 }
+
+/// Columns up to which one is found without numbers.
+const FEW: usize = 8;
 
 /// Draws the rows that fit, the marked cell among them, a legend and the sentence.
 pub(crate) fn draw(
@@ -44,6 +34,7 @@ pub(crate) fn draw(
     canvas: &mut Canvas,
     cells: &Cells,
     mark: Option<Mark>,
+    legend: Legend,
     look: &Look,
 ) {
     let columns = cells.columns();
@@ -52,16 +43,21 @@ pub(crate) fn draw(
         return;
     }
     let mark = mark.map(|mark| mark.within(columns, cells.rows.len()));
-    let items = kinds(cells, look);
+    let items = if legend == Legend::Own { kinds(cells, look) } else { Vec::new() };
     let legend = if area.height >= 5 { legend::rows(&items, area.width, 2) } else { 0 };
     // The sentence gives way to the cells, but for a third of the height.
-    let head = u16::from(area.height >= 4 && !cells.across.is_empty());
+    let head = head(cells).min(area.height / 4);
     // A row says which columns are seen where these are not all.
     let paged = u16::from(plan(area, cells, columns, mark).columns.1 < columns);
     let wanted = pen::cells(cells.rows.len()).min(area.height / 2);
     let spare = area.height.saturating_sub(wanted + legend + head + paged).max(area.height / 3);
-    let note = text::first_lines(&cells.note, area.width, spare, look.glyphs.more);
+    let note = text::whole(&cells.note, area.width, spare);
     let text = pen::cells(note.len());
+    // The numbers of few columns give way where all rows have room without them.
+    let all = plan(area, cells, columns, mark).lines * cells.rows.len();
+    let left = area.height - legend - text;
+    let is_tight = columns <= FEW && paged == 0 && usize::from(left) == all;
+    let head = if is_tight { 0 } else { head };
     let body = Rect { y: area.y + head, height: area.height - head - legend - text, ..area };
     let plan = plan(body, cells, columns, mark);
     if head > 0 {
@@ -103,7 +99,12 @@ fn cell_look(cells: &Cells, cell: &Cell, look: &Look) -> (&'static str, Style) {
     tone(kind.map_or(Tone::Faint, |kind| kind.tone), look)
 }
 
-fn kinds(cells: &Cells, look: &Look) -> Vec<Item> {
+/// Rows for the numbers of the columns.
+fn head(cells: &Cells) -> u16 {
+    u16::from(!cells.across.is_empty())
+}
+
+pub(in crate::panel) fn kinds(cells: &Cells, look: &Look) -> Vec<Item> {
     let item = |kind: &Kind| {
         let (glyph, style) = tone(kind.tone, look);
         Item::new(glyph, style, &kind.name, look.theme.dim)
@@ -119,84 +120,20 @@ pub(crate) fn legend_rows(kinds: &[Kind], width: u16) -> u16 {
     legend::rows(&items.collect::<Vec<_>>(), width, 2)
 }
 
-fn label_width(cells: &Cells) -> u16 {
-    pen::widest(cells.rows.iter().map(|row| &row.label).chain([&cells.across]))
-}
-
-/// The columns that a number of cells take with the lines between groups.
-fn wide(cells: usize, cell: u16, group: usize) -> usize {
-    let lines = cells.saturating_sub(1).checked_div(group).unwrap_or(0);
-    cells.saturating_mul(usize::from(cell)).saturating_add(lines)
-}
-
-fn plan(area: Rect, cells: &Cells, columns: usize, mark: Option<Mark>) -> Plan {
-    let labels = label_width(cells).min(area.width / 2);
-    let room = usize::from(area.width.saturating_sub(labels + 1));
-    let texts = cells.rows.iter().flat_map(|row| row.cells.iter().flatten());
-    let text = pen::widest(texts.map(|cell| &cell.text));
-    // What stands behind the rows comes before wide cells.
-    let behind = match pen::widest(cells.rows.iter().map(|row| &row.remark)) {
-        0 => 0,
-        remarks => usize::from(remarks.min(area.width / 3)) + 2,
+pub(crate) fn row_need(cells: &Cells, width: u16, legend: Legend, look: &Look) -> RowNeed {
+    let columns = cells.columns();
+    let plan = plan(Rect::new(0, 0, width, u16::MAX / width.max(1)), cells, columns, None);
+    let is_paged = plan.lines == 1 && plan.columns.1 < columns;
+    let rows = cells.rows.len().saturating_mul(plan.lines);
+    let need = RowNeed::listed(rows, head(cells) + u16::from(is_paged));
+    // Without the numbers of few columns all rows are seen as well.
+    let spared = if columns <= FEW && !is_paged { head(cells) } else { 0 };
+    let legend = match legend {
+        Legend::Own => legend::rows(&kinds(cells, look), width, 2),
+        Legend::Shared => 0,
     };
-    let fits = |cell: u16, behind: usize| wide(columns, cell, cells.group) + behind <= room;
-    // Glyph, text, gap.
-    let with_text = text.saturating_add(2);
-    let (cell, written) = if text > 0 && fits(with_text, 0) {
-        (with_text, Written::Yes)
-    } else {
-        let widest = |behind: usize| (1..=WIDEST).rev().find(|cell| fits(*cell, behind));
-        let cell = widest(behind).or_else(|| widest(0));
-        (cell.unwrap_or(1), Written::No)
-    };
-    let shown = (1..=columns).rev().find(|count| wide(*count, cell, cells.group) <= room);
-    let shown = match (shown.unwrap_or(1), cells.group) {
-        // Whole groups, so that a line stands where one ends.
-        (shown, group) if group > 0 && shown < columns && shown > group => shown - shown % group,
-        (shown, _) => shown,
-    };
-    let down = usize::from(area.height);
-    // With lines across, rows stand as close as columns do.
-    let is_ruled = cells.rows.iter().any(CellRow::is_rule);
-    let pitch = if cells.rows.len() * 2 <= down && !is_ruled { 2 } else { 1 };
-    // A row is kept to say that there are more.
-    let kept = match cells.rows.len() {
-        all if all <= down => all,
-        _ => down.saturating_sub(1).max(1),
-    };
-    let window = |at: usize, shown: usize, all: usize| {
-        (at + 1 + shown / 4).saturating_sub(shown).min(all.saturating_sub(shown))
-    };
-    let (row, column) = match mark {
-        Some(mark) => (mark.row, mark.column),
-        None => cells.focus.unwrap_or((0, 0)),
-    };
-    // Long rows go on below, if all of them have the room.
-    let lines = match columns.div_ceil(shown) {
-        lines if behind == 0 && cells.rows.len().saturating_mul(lines) <= down => lines,
-        _ => 1,
-    };
-    let pitch = if lines > 1 { 1 } else { pitch };
-    // Pages, so that the cells stand still while the mark moves among them.
-    let page = column.min(columns.saturating_sub(1)) / shown * shown;
-    Plan {
-        labels,
-        cell,
-        written,
-        rows: (window(row, kept, cells.rows.len()), kept),
-        columns: (if lines > 1 { 0 } else { page }, shown),
-        pitch,
-        lines,
-    }
-}
-
-impl Plan {
-    fn x(&self, area: Rect, cells: &Cells, column: usize) -> u16 {
-        let along = (column - self.columns.0) % self.columns.1.max(1);
-        let with_it = wide(along + 1, self.cell, cells.group);
-        let offset = with_it.saturating_sub(usize::from(self.cell));
-        area.x + self.labels + 1 + pen::cells(offset)
-    }
+    let need = RowNeed { least: need.least - spared, ..need };
+    need.and(legend + text::rows(&cells.note, width))
 }
 
 /// The numbers above: where groups begin, or every fourth or eighth column.
@@ -321,7 +258,7 @@ fn rows(
 
 impl Picture for Cells {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
-        draw(area, canvas, self, at.view.mark, look);
+        draw(area, canvas, self, at.view.mark, Legend::Own, look);
     }
 
     fn words(&self, _: &FrameView, _: &Glyphs) -> String {
@@ -373,13 +310,7 @@ impl Picture for Cells {
     }
 
     fn row_need(&self, _: At<'_>, width: u16, look: &Look) -> Option<RowNeed> {
-        let columns = self.columns();
-        let plan = plan(Rect::new(0, 0, width, u16::MAX / width.max(1)), self, columns, None);
-        let is_paged = plan.lines == 1 && plan.columns.1 < columns;
-        let around = u16::from(!self.across.is_empty()) + u16::from(is_paged);
-        let need = RowNeed::listed(self.rows.len().saturating_mul(plan.lines), around);
-        let legend = legend::rows(&kinds(self, look), width, 2);
-        Some(need.and(legend + text::rows(&self.note, width)))
+        Some(row_need(self, width, Legend::Own, look))
     }
 
     fn page_size(&self, columns: u16) -> (u16, u16) {

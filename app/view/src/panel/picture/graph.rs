@@ -14,7 +14,7 @@ use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::Lines;
 use crate::glyphs::Glyphs;
 pub use crate::panel::picture::graph::cards::{Card, Cards, Form, Head};
-use crate::panel::picture::graph::layout::{Arranged, Layout, Size, lay_out};
+use crate::panel::picture::graph::layout::{Arranged, Fit, Layout, Size, Spacing, lay_out};
 pub use crate::panel::picture::graph::lines::not_finite;
 pub use crate::panel::picture::graph::outline::{facts, line, pass};
 pub use crate::panel::picture::graph::view::{GraphView, Item, VisibleGraph};
@@ -286,14 +286,28 @@ impl Drawing {
     pub fn fitting(graph: &Graph, sight: &GraphView, (width, height): (usize, usize)) -> Self {
         let visible = VisibleGraph::new(graph, sight);
         let links: Vec<(usize, usize)> = visible.links.iter().map(|l| (l.from, l.to)).collect();
-        let arranged = Arranged::new(visible.items.len(), &links);
+        let arranged = Arranged::new(visible.items.len(), &links, Fit::Clear);
         let words = Cards::new(graph, sight, &visible);
+        let laid_out = |form: Form, boxes: Vec<Card>, arranged: &Arranged, spacing: Spacing| {
+            let sizes: Vec<Size> = boxes.iter().map(|b| b.size(form)).collect();
+            let layout = lay_out(arranged, &sizes, spacing);
+            (form, boxes, layout)
+        };
         let in_form = |form: Form| {
             let items = visible.items.iter();
-            let boxes: Vec<Card> = items.map(|item| words.item(item, form)).collect();
-            let sizes: Vec<Size> = boxes.iter().map(|b| b.size(form)).collect();
-            let layout = lay_out(&arranged, &sizes, form.spacing());
-            (form, boxes, layout)
+            let boxes = items.map(|item| words.item(item, form)).collect();
+            laid_out(form, boxes, &arranged, form.spacing())
+        };
+        // Of folded groups the name alone.
+        let by_name = || {
+            let items = visible.items.iter();
+            let card = |item: &Item| match (item, words.item(item, Form::Bare)) {
+                (Item::Group { .. }, card) => card.without_operation(),
+                (Item::Node(_), card) => card,
+            };
+            let arranged = Arranged::new(visible.items.len(), &links, Fit::Narrow);
+            let spacing = Spacing { fit: Fit::Narrow, ..Form::Bare.spacing() };
+            laid_out(Form::Bare, items.map(card).collect(), &arranged, spacing)
         };
         let fits = |layout: &Layout| layout.width <= width && layout.height <= height;
         // The part of a drawing that is in sight.
@@ -308,8 +322,10 @@ impl Drawing {
                 airy if fits(&airy.2) => airy,
                 _ => match in_form(Form::Snug) {
                     snug if fits(&snug.2) => snug,
-                    snug => match in_form(Form::Bare) {
-                        bare if seen(&bare.2) > seen(&snug.2) => bare,
+                    snug => match (in_form(Form::Bare), by_name()) {
+                        (bare, _) if fits(&bare.2) => bare,
+                        (_, by_name) if fits(&by_name.2) => by_name,
+                        (bare, _) if seen(&bare.2) > seen(&snug.2) => bare,
                         _ => snug,
                     },
                 },

@@ -32,14 +32,7 @@ pub(crate) fn draw(
     let lines = if is_long { text::rows(&map.legend, area.width) } else { 0 };
     let lines = lines.min(area.height / 3);
     let below = rows + (1 + lines) * u16::from(scale);
-    let names = names::width(area, map);
-    let room = Rect {
-        x: area.x + names,
-        y: area.y + names.min(1),
-        width: area.width - names,
-        height: (area.height - below).saturating_sub(names.min(1)),
-    };
-    let plot = proportioned(room, map);
+    let (names, plot) = names::field(Rect { height: area.height - below, ..area }, map);
     if is_empty(map) {
         canvas.say(area, "an empty field", look);
         return;
@@ -85,6 +78,9 @@ fn proportioned(area: Rect, map: &HeatMap) -> Rect {
     let width = (f64::from(area.height) * ratio).round().min(f64::from(area.width)) as u16;
     let height =
         (f64::from(width) / ratio).round().clamp(1.0, f64::from(area.height.max(1))) as u16;
+    // Each category has a column of its own.
+    let columns = if matrix::is_matrix(map) { pen::cells(map.columns) } else { 0 };
+    let width = width.max(columns.min(area.width));
     let x = area.x + (area.width - width) / 2;
     Rect { x, width, height: height.min(area.height), ..area }
 }

@@ -185,27 +185,28 @@ fn levels(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &
     }
 }
 
-/// The names of marked values at the top, over what lies there: to the right of their line, to the left of it where
-/// there is no room before the next, or a row lower; cut where there is no room there either.
+/// The names of marked values near the top, each right of its line, else left of it, in the first row in which it touches
+/// nothing; where there is none, at the top over what lies there, cut at the next line.
 fn labels(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &Look) {
     let plot = plane.plot;
     let mut lines: Vec<(u16, &Level)> = places(plane, histogram).collect();
     lines.sort_by_key(|(x, _)| *x);
-    let mut pen = Pen::new(plot, canvas, &look.glyphs);
-    let (mut taken, mut taken_below) = (plot.x, plot.x);
     for (place, (x, level)) in lines.iter().enumerate() {
+        let wide = pen::width(&level.label);
+        let is_free = |(start, y): &(u16, u16)| {
+            let end = start.saturating_add(wide);
+            *start >= plot.x
+                && end <= plot.right()
+                && (*start..end).all(|x| canvas.cells[(x, *y)].symbol() == " ")
+        };
+        let sides = |y: u16| [Some(x + 1), x.checked_sub(wide)].map(|start| (start, y));
+        let around = (plot.y..plot.bottom()).flat_map(sides);
+        let free = around.filter_map(|(start, y)| Some((start?, y))).find(is_free);
         let end = lines.get(place + 1).map_or(plot.right(), |(next, _)| *next);
-        let (wide, room) = (pen::width(&level.label), end.saturating_sub(x + 1));
-        if wide > room && x.saturating_sub(wide) >= taken {
-            pen.ending(*x, plot.y, &level.label, look.theme.warn);
-            taken = x + 1;
-        } else if wide > room && *x >= taken_below && x.saturating_add(1 + wide) <= plot.right() {
-            pen.text(x + 1, plot.y + 1, &level.label, look.theme.warn);
-            taken_below = x + 2 + wide;
-        } else {
-            pen.within(x + 1, plot.y, room, &level.label, look.theme.warn);
-            taken = x + 1 + wide.min(room);
-        }
+        let (start, y) = free.unwrap_or((x + 1, plot.y));
+        let room = if free.is_some() { wide } else { end.saturating_sub(start) };
+        let mut pen = Pen::new(plot, canvas, &look.glyphs);
+        pen.within(start, y, room, &level.label, look.theme.warn);
     }
 }
 

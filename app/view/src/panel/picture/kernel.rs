@@ -256,7 +256,7 @@ impl Picture for Kernel {
                 };
                 let mark = mark.map(|(row, column)| Mark { column, row });
                 // The sentence below names the marked cell.
-                return cells::draw(area, canvas, &memory, mark, look);
+                return cells::draw(area, canvas, &memory, mark, cells::Legend::Own, look);
             }
             View::Sectors => accesses::sectors(debugger, before),
             View::Banks => accesses::banks(debugger, before),

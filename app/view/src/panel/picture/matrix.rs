@@ -129,7 +129,7 @@ pub(crate) fn draw(
         return;
     }
     let below = area.bottom() - end;
-    let legend = text::first_lines(&map.legend, area.width, below, look.glyphs.more);
+    let legend = text::whole(&map.legend, area.width, below);
     for (line, y) in legend.iter().zip(end..area.bottom()) {
         pen.text(area.x, y, line.trim_end(), theme.text);
     }

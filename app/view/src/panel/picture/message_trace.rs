@@ -39,17 +39,27 @@ fn draw_position(area: Rect, pen: &mut Pen<'_>, trace: &MessageTrace, at: usize,
     }
 }
 
-/// The legend, the least obvious first: an item that has no room is left out at the end.
-fn items(look: &Look) -> Vec<Item> {
+/// The legend, the least obvious first: an item that has no room is left out at the end. Its letters are those of the ranks.
+fn items(trace: &MessageTrace, look: &Look) -> Vec<Item> {
     let item = |mark: &str, style, text: &str| Item::new(mark, style, text, look.theme.dim);
+    let letters = |count: usize| ('A'..='Z').take(count).collect::<String>();
+    let all = match trace.ranks {
+        ranks @ 0..=4 => letters(ranks),
+        ranks @ 5..=26 => format!("A-{}", words::letter(trace, ranks - 1)),
+        _ => "all".to_owned(),
+    };
+    let (some, one) = (letters(2), letters(1));
     let stages = [
-        ("AB", Stage::Some),
-        ("ABCD", Stage::Whole),
-        ("A", Stage::One),
-        (look.glyphs.faint_point, Stage::Nothing),
+        (some.as_str(), Stage::Some, "partial sum"),
+        (all.as_str(), Stage::Whole, "complete"),
+        (one.as_str(), Stage::One, "one rank's"),
+        (look.glyphs.faint_point, Stage::Nothing, "none"),
     ];
-    let stages = stages.map(|(mark, stage)| item(mark, rows::style(stage, look), stage.word()));
-    let arrival = item(look.glyphs.arrival, look.theme.accent, "came in this round");
+    // What all of two ranks have is complete.
+    let stages =
+        stages.into_iter().filter(|(_, stage, _)| *stage != Stage::Some || trace.ranks > 2);
+    let stages = stages.map(|(mark, stage, text)| item(mark, rows::style(stage, look), text));
+    let arrival = item(look.glyphs.arrival, look.theme.accent, "new");
     [arrival].into_iter().chain(stages).collect()
 }
 
@@ -172,7 +182,7 @@ impl Picture for MessageTrace {
         draw_position(area, &mut pen, self, done, look);
         let body = Rect { y: area.y + 1, height: area.height - 1, ..area };
         let mark = view.mark.map(|mark| mark.within(self.chunks.len(), self.ranks));
-        let items = items(look);
+        let items = items(self, look);
         let legend = if body.height < 7 { 0 } else { legend::rows(&items, area.width, 1) };
         // A row of chunk numbers and two ranks come before the sentences below.
         let spare = body.height.saturating_sub(legend + 5);

@@ -1,117 +1,26 @@
 //! Several small pictures with their titles: as many as there is room for, from one on.
 
+mod placing;
+
 use std::borrow::Cow;
-use std::ops::Range;
 
 use mlsys_lab::frame::{Frame, FrameSequence, Pane};
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::Rect;
 
 use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::Lines;
 use crate::glyphs::Glyphs;
-use crate::panel::picture::{At, LEAST, Picture, RowNeed, Sheet, inspect_marked};
+use crate::panel::picture::cells::{self, Legend};
+use crate::panel::picture::panes::placing::{Needs, Placing, most, shared_kinds};
+use crate::panel::picture::{At, Picture, RowNeed, Sheet, inspect_marked};
 use crate::panel::view::{FrameView, Inspect, Way};
 use crate::panel::words::frame_words;
-use crate::panel::{draw_frame, picture};
+use crate::panel::{draw_frame, legend, picture};
 use crate::text;
 use crate::theme::Look;
 
 /// The rows of a picture from which on its title may take two of them.
 const TALL: u16 = 5;
-
-fn most(needs: &[(u16, u16)]) -> (u16, u16) {
-    needs.iter().fold(LEAST, |(wide, high), need| (wide.max(need.0), high.max(need.1)))
-}
-
-/// The pictures in pages, as many in each as have room next to each other with a gap between two. The last of a page may
-/// be shortened to the room that is left, down to the least length that it is given here.
-fn pages(lengths: &mut [u16], least: &[u16], gap: u16, room: u16) -> Vec<Range<usize>> {
-    let mut pages = Vec::new();
-    let (mut first, mut used) = (0, 0_u16);
-    for (place, (length, least)) in lengths.iter_mut().zip(least).enumerate() {
-        let left = room.saturating_sub(used).saturating_sub(gap);
-        if place == first {
-            used = *length;
-        } else if left < *least {
-            pages.push(first..place);
-            (first, used) = (place, *length);
-        } else {
-            *length = (*length).min(left);
-            used = used.saturating_add(*length).saturating_add(gap);
-        }
-    }
-    pages.push(first..lengths.len());
-    pages
-}
-
-/// How many pictures of a size stand side by side, and how many below each other, in a grid as square as can be.
-fn grid(area: Rect, count: usize, (wide, high): (u16, u16)) -> (usize, usize) {
-    let most_across = usize::from((area.width / wide).max(1));
-    let most_down = usize::from((area.height / high).max(1));
-    let fits = (1..=most_across.min(count)).find(|across| {
-        let down = count.div_ceil(*across);
-        // A cell is about twice as high as it is wide.
-        let wide = usize::from(area.width) / across;
-        down <= most_down && wide <= usize::from(area.height) / down * 4
-    });
-    let across = fits.unwrap_or(most_across.min(count));
-    (across, count.div_ceil(across).min(most_down))
-}
-
-/// Which pictures are seen in an area, and where.
-struct Placing {
-    across: usize,
-    down: usize,
-    seen: Range<usize>,
-    /// One row, or one column, in which each takes only what it needs.
-    packed: Option<Layout>,
-}
-
-impl Placing {
-    fn new(area: Rect, panes: &[Pane], marked: usize) -> Self {
-        let (count, needs) = (panes.len(), needs(panes));
-        let (across, down) = grid(area, count, most(&needs));
-        let page = across * down;
-        // Whole pages, so that the pictures stand still while the mark moves among them.
-        let first = marked / page * page;
-        let regular = first..(first + page).min(count);
-        let pack = |mut lengths: Vec<u16>, least: Vec<u16>, gap: u16, room: u16| {
-            let pages = pages(&mut lengths, &least, gap, room);
-            let is_better = pages.len() < count.div_ceil(page);
-            let found = pages.into_iter().find(|page| page.contains(&marked));
-            let fill = |of: Range<usize>| lengths[of].iter().copied().map(Constraint::Fill);
-            found.filter(|_| is_better).map(|of| (fill(of.clone()).collect::<Vec<_>>(), of))
-        };
-        let packed = (down == 1).then(|| {
-            let wide: Vec<u16> = needs.iter().map(|need| need.0).collect();
-            pack(wide.clone(), wide, 1, area.width)
-        });
-        let packed = packed.flatten().map(|(parts, of)| (Layout::horizontal(parts).spacing(1), of));
-        let packed = packed.or_else(|| {
-            let high: Vec<u16> = needs.iter().map(|need| need.1).collect();
-            let mut with_text = high.clone();
-            let mut least = high.clone();
-            for (place, pane) in panes.iter().enumerate() {
-                // Cells have a sentence below them, and say which of their rows are seen.
-                if let Frame::Cells(cells) = &pane.frame {
-                    with_text[place] += text::rows(&cells.note, area.width);
-                    least[place] = least[place].min(LEAST.1);
-                }
-            }
-            // A row says which pictures are seen.
-            let room = area.height.saturating_sub(1);
-            let mut lengths = [with_text, high].into_iter().filter(|_| across == 1);
-            let found = lengths.find_map(|high| pack(high, least.clone(), 0, room));
-            found.map(|(parts, of)| (Layout::vertical(parts), of))
-        });
-        let (packed, seen) = packed.map_or((None, regular), |(layout, of)| (Some(layout), of));
-        Self { across, down, seen, packed }
-    }
-}
-
-fn needs(panes: &[Pane]) -> Vec<(u16, u16)> {
-    panes.iter().map(|pane| picture::drawn(&pane.frame).least()).collect()
-}
 
 impl Picture for Vec<Pane> {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
@@ -119,21 +28,9 @@ impl Picture for Vec<Pane> {
             return;
         }
         let marked = at.view.mark.map(|mark| mark.column.min(self.len() - 1));
-        let Placing { across, down, seen, packed } = Placing::new(area, self, marked.unwrap_or(0));
-        // Where not all fit, a row says which these are.
-        let whole = area;
-        let area = Rect {
-            height: area.height - u16::from(seen.len() < self.len() && area.height > 1),
-            ..area
-        };
-        let places: Vec<Rect> = match packed {
-            Some(layout) => layout.split(area).to_vec(),
-            None => {
-                let bands = Layout::vertical(vec![Constraint::Fill(1); down]).split(area);
-                let cells = Layout::horizontal(vec![Constraint::Fill(1); across]).spacing(1);
-                bands.iter().flat_map(|band| cells.split(*band).to_vec()).collect()
-            }
-        };
+        let placing = Placing::new(area, &Needs::new(self, look), marked.unwrap_or(0));
+        let end = placing.end(area);
+        let Placing { seen, places, legend } = placing;
         let shown = || self.iter().enumerate().skip(seen.start).take(seen.len());
         let lines = |(pane, cell): (&Pane, &Rect)| match cell.height {
             0..4 => 1,
@@ -157,13 +54,24 @@ impl Picture for Vec<Pane> {
                 pen.text(cell.x, y, line.trim_end(), style);
             }
             let below = Rect { y: cell.y + titles, height: cell.height - titles, ..cell };
-            let at = At { view: &FrameView::default(), walk: None, ..at };
-            draw_frame(below, canvas, &pane.frame, at, look);
+            match &pane.frame {
+                Frame::Cells(of) if legend > 0 => {
+                    cells::draw(below, canvas, of, None, Legend::Shared, look);
+                }
+                frame => {
+                    let at = At { view: &FrameView::default(), walk: None, ..at };
+                    draw_frame(below, canvas, frame, at, look);
+                }
+            }
+        }
+        if let Some(of) = shared_kinds(self).filter(|_| legend > 0) {
+            let below = Rect { y: end, height: legend, ..area };
+            legend::draw(below, canvas, &cells::kinds(of, look), look);
         }
         if seen.len() < self.len() {
             let label = format!("{} to {} of {}", seen.start + 1, seen.end, self.len());
-            let mut pen = Pen::new(whole, canvas, &look.glyphs);
-            pen.ending(whole.right(), area.bottom(), &label, look.theme.dim);
+            let mut pen = Pen::new(area, canvas, &look.glyphs);
+            pen.ending(area.right(), area.bottom() - 1, &label, look.theme.dim);
         }
     }
 
@@ -189,19 +97,28 @@ impl Picture for Vec<Pane> {
         (self.len(), 1)
     }
 
-    /// Enough rows for all pictures to be seen; they fill what they get.
-    fn row_need(&self, _: At<'_>, width: u16, _: &Look) -> Option<RowNeed> {
+    /// Enough rows for all pictures to be whole, or at least seen.
+    fn row_need(&self, _: At<'_>, width: u16, look: &Look) -> Option<RowNeed> {
         /// Rows of a large screen.
         const HIGH: u16 = 60;
         if self.is_empty() {
             return None;
         }
-        let is_whole = |high: &u16| {
-            let area = Rect::new(0, 0, width, *high);
-            Placing::new(area, self, 0).seen.len() == self.len()
+        let needs = Needs::new(self, look);
+        let has = |high: u16, wanted: fn(RowNeed) -> u16| {
+            let area = Rect::new(0, 0, width, high);
+            let Placing { seen, places, legend } = Placing::new(area, &needs, 0);
+            let mut each = places.iter().zip(0..);
+            let is_met = each.all(|(place, pane): (&Rect, usize)| {
+                place.height >= wanted(needs.at(place.width, legend > 0)[pane])
+            });
+            (seen.len() == self.len(), is_met)
         };
-        let least = (most(&needs(self)).1..=HIGH).find(is_whole)?;
-        Some(RowNeed { least, most: u16::MAX })
+        let mut heights = most(&needs.sizes).1.min(TALL)..=HIGH;
+        let whole = heights.clone().find(|high| has(*high, |need| need.least) == (true, true));
+        let least = whole.or_else(|| heights.find(|high| has(*high, |_| 0).0))?;
+        let most = (least..=HIGH).find(|high| has(*high, |need| need.most).1);
+        Some(RowNeed { least, most: most.unwrap_or(u16::MAX) })
     }
 
     fn page_size(&self, columns: u16) -> (u16, u16) {
@@ -308,25 +225,4 @@ fn title(sequence: &FrameSequence, place: usize) -> String {
     let title = sequence.at(place).map_or("", |still| still.title.as_str());
     let place = place.min(sequence.last()) + 1;
     format!("{place} of {}: {title}", sequence.stills.len())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_page_holds_as_many_as_have_room() {
-        const LENGTHS: [u16; 3] = [36, 18, 36];
-        let found = |gap: u16, room: u16| pages(&mut LENGTHS.clone(), &LENGTHS, gap, room);
-        assert_eq!(found(1, 54), [0..1, 1..2, 2..3]);
-        assert_eq!(found(1, 55), [0..2, 2..3]);
-        assert_eq!(found(0, 54), [0..2, 2..3]);
-        assert_eq!(found(1, 92).len(), 1);
-        // What has no room at all has a page of its own.
-        assert_eq!(found(1, 0).len(), 3);
-        // The last of a page takes what is left, if that is enough for it.
-        let mut lengths = LENGTHS;
-        assert_eq!(pages(&mut lengths, &[8; 3], 0, 50), [0..2, 2..3]);
-        assert_eq!(lengths, [36, 14, 36]);
-    }
 }

@@ -2,6 +2,8 @@
 
 mod names;
 
+use std::cmp::Reverse;
+
 use mlsys_lab::frame::{Better, Dimension, Scatter, ScatterPoint};
 use mlsys_lab::schema::Scale;
 use ratatui::buffer::Buffer;
@@ -47,7 +49,14 @@ fn cell(plane: &Plane<'_>, scatter: &Scatter, point: &ScatterPoint) -> Option<(u
 
 /// The order in which points are drawn: what matters more later, so that it lies on top.
 fn order(scatter: &Scatter, front: &[usize], chosen: Option<usize>) -> Vec<usize> {
-    let rank = |index: &usize| (chosen == Some(*index), front.contains(index));
+    let size = |group: usize| scatter.points.iter().filter(|point| point.series == group).count();
+    let sizes: Vec<usize> = (0..scatter.series.len()).map(size).collect();
+    // Of the points that share a cell the one of the smaller group is seen: most of all one that is the only one of its kind.
+    let group = |index: &usize| {
+        let group = scatter.points.get(*index).map_or(0, |point| point.series);
+        Reverse(sizes.get(group).copied().unwrap_or(0))
+    };
+    let rank = |index: &usize| (chosen == Some(*index), front.contains(index), group(index));
     let mut order: Vec<usize> = (0..scatter.points.len()).collect();
     order.sort_by_key(rank);
     order
@@ -213,8 +222,8 @@ impl Picture for Scatter {
             plane.draw(canvas, look);
             join(&plane, canvas, self, &front, look);
             marks(&plane, canvas, self, &front, &order, chosen, look);
-            names::of_points(&plane, canvas, self, &order, look);
-            names::of_lines(&plane, canvas, self, names, look)
+            let named = names::of_points(&plane, canvas, self, &order, look);
+            names::of_lines(&plane, canvas, self, &named, names, look)
         };
         // The legend takes rows from the field, and fewer rows can leave more lines to the legend.
         let mut names = vec![LineName::Told; self.lines.len()];
@@ -327,7 +336,8 @@ impl Picture for Scatter {
 
     fn ranges(&self) -> Vec<AxisRange<'_>> {
         let range = |dimension: &'_ Dimension, of: fn((f64, f64)) -> f64| {
-            let values = self.places().map(|place| of(shown(self, place)));
+            let holds = dimension.holds.into_iter().flat_map(|(low, high)| [low, high]);
+            let values = self.places().map(|place| of(shown(self, place))).chain(holds);
             let (low, high) =
                 bounds(values.filter(|x| dimension.scale == Scale::Linear || *x > 0.0));
             (low <= high && dimension.categories.is_empty()).then_some((low, high))

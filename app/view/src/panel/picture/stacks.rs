@@ -146,7 +146,7 @@ impl Picture for Stacks {
         let rest = area.height - legend - limited;
         // The sentence gives way to the stacks.
         let spare = rest - pen::cells(self.stacks.len()).min((3 * rest).div_ceil(4));
-        let note = text::first_lines(&self.note, area.width, spare, look.glyphs.more);
+        let note = text::whole(&self.note, area.width, spare);
         let rows = rest - pen::cells(note.len());
         let texts: Vec<String> = self.stacks.iter().map(|of| total_text(self, of, look)).collect();
         let pitch = if self.stacks.len() * 2 <= usize::from(rows) { 2 } else { 1 };

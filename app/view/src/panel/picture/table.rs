@@ -118,8 +118,9 @@ impl<'a> Layout<'a> {
         lines(row, &self.columns.iter().map(|place| (place.0, place.2)).collect::<Vec<_>>())
     }
 
-    /// The rows to draw, as places among those shown: all that fit, with the marked one.
-    fn seen(&self, shown: &[usize], mark: Option<Mark>) -> Range<usize> {
+    /// The rows to draw, as places among those shown: all that fit, with the marked one. Of a table that grows the last ones
+    /// are seen until a cell is marked.
+    fn seen(&self, shown: &[usize], mark: Option<Mark>, view: &FrameView) -> Range<usize> {
         let lines: Vec<usize> = shown
             .iter()
             .map(|index| self.table.rows.get(*index).map_or(1, |row| self.lines(row)))
@@ -129,7 +130,9 @@ impl<'a> Layout<'a> {
         }
         let room = self.height.saturating_sub(1);
         let fits = |range: Range<usize>| lines[range].iter().sum::<usize>() <= room;
-        let at = mark.map_or(0, |mark| mark.row).min(lines.len().saturating_sub(1));
+        let last = lines.len().saturating_sub(1);
+        let unmarked = if view.grows { last } else { 0 };
+        let at = mark.map_or(unmarked, |mark| mark.row).min(last);
         let first = (0..at).find(|first| fits(*first..at + 1)).unwrap_or(at);
         let after = (first + 1..=lines.len()).rev().find(|end| fits(first..*end));
         first..after.unwrap_or(first + usize::from(room > 0))
@@ -172,7 +175,14 @@ impl<'a> Layout<'a> {
         }
     }
 
-    fn rows(&self, canvas: &mut Canvas, shown: &[usize], mark: Option<Mark>, look: &Look) {
+    fn rows(
+        &self,
+        canvas: &mut Canvas,
+        shown: &[usize],
+        view: &FrameView,
+        mark: Option<Mark>,
+        look: &Look,
+    ) {
         let theme = &look.theme;
         let mut pen = Pen::new(self.area, canvas, &look.glyphs);
         if shown.is_empty() && !self.table.rows.is_empty() && self.height > 0 {
@@ -180,7 +190,7 @@ impl<'a> Layout<'a> {
             pen.text(self.area.x, self.top, text, theme.dim);
             return;
         }
-        let seen = self.seen(shown, mark);
+        let seen = self.seen(shown, mark, view);
         let fits = seen == (0..shown.len());
         let bottom = self.top + self.height as u16 - u16::from(!fits && self.height > 0);
         let mut y = self.top;
@@ -223,7 +233,7 @@ impl Picture for Table {
         let mark = view.mark.map(|mark| mark.within(self.columns.len(), shown.len()));
         let layout = Layout::new(area, self, &shown, view, mark, look);
         layout.titles(canvas, view, mark.filter(|_| focus == Focus::Keys), look);
-        layout.rows(canvas, &shown, mark, look);
+        layout.rows(canvas, &shown, view, mark, look);
     }
 
     fn words(&self, view: &FrameView, _: &Glyphs) -> String {

@@ -64,7 +64,7 @@ pub(crate) fn draw(area: Rect, canvas: &mut Canvas, styled: &StyledText, look: &
     let legend = if area.height >= 5 { legend::rows(&items, area.width, 2) } else { 0 };
     // Of several texts one stays, with the number of the others.
     let spare = area.height.saturating_sub(legend + 2);
-    let note = text::first_lines(&styled.note, area.width, spare, look.glyphs.more);
+    let note = text::whole(&styled.note, area.width, spare);
     let note_rows = pen::cells(note.len());
     // A row between the text and what is said of it.
     let gap = u16::from(area.height > legend + note_rows + 3 && legend + note_rows > 0);

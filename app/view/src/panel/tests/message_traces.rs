@@ -104,7 +104,7 @@ fn no_row_moves_from_round_to_round() {
             let places = |round: usize| {
                 let rows = drawn(&frame, size, &view(round, None));
                 let is_fixed = |row: &usize| {
-                    ["came in this", "chunk  ", "rank 0 "].iter().any(|t| rows[*row].contains(t))
+                    ["> new", "chunk  ", "rank 0 "].iter().any(|t| rows[*row].contains(t))
                 };
                 (0..rows.len()).filter(is_fixed).collect::<Vec<_>>()
             };
@@ -118,8 +118,19 @@ fn no_row_moves_from_round_to_round() {
 
 #[test]
 fn the_legend_has_the_least_obvious_items_first() {
-    let rows = drawn(&frame(ring(4)), (65, 24), &view(1, None));
-    assert!(rows.concat().contains("came in this round"));
+    for (wide, legend) in [(40, "> new   AB partial sum"), (65, "A one rank's   . none")] {
+        let rows = drawn(&frame(ring(4)), (wide, 24), &view(1, None));
+        assert!(rows.concat().contains(legend), "{rows:?}");
+    }
+}
+
+#[test]
+fn the_letters_of_the_legend_are_those_of_the_ranks() {
+    for (ranks, all) in [(2, "AB complete"), (3, "ABC complete"), (8, "A-H complete")] {
+        let legend = drawn(&frame(ring(ranks)), (78, 24), &view(0, None)).concat();
+        assert!(legend.contains(all), "{legend}");
+        assert_eq!(legend.contains("AB partial sum"), ranks > 2, "{legend}");
+    }
 }
 
 #[test]

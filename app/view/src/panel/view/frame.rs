@@ -15,6 +15,8 @@ pub struct FrameView {
     pub mark: Option<Mark>,
     pub sort: Option<Sort>,
     pub filter: Option<Filter>,
+    /// Whether the rows of a table have become more while it was looked at.
+    pub grows: bool,
     /// The first line of a text, or pane, that is shown.
     pub scroll: usize,
     pub graph: GraphView,
@@ -112,6 +114,14 @@ impl FrameView {
         self.held.follow(before, now);
     }
 
+    /// Takes note of whether a table has become longer within its run.
+    pub fn watch(&mut self, before: &Frame, now: &Frame) {
+        if let (Frame::Table(before), Frame::Table(now)) = (before, now) {
+            self.grows = now.rows.len() > before.rows.len()
+                || self.grows && now.rows.len() == before.rows.len();
+        }
+    }
+
     /// The next step of a picture that plays; playing ends with the last.
     pub fn beat(&mut self, frame: &Frame) {
         if self.play == Play::Going {
@@ -175,6 +185,9 @@ impl Way {
 
 #[cfg(test)]
 mod tests {
+    use mlsys_lab::Value;
+    use mlsys_lab::frame::Table;
+
     use super::*;
     use crate::panel::tests::fixtures::boundary;
     use crate::panel::tests::fixtures::compression;
@@ -226,5 +239,22 @@ mod tests {
         view.go(&frame, Way::Up(1));
         view.go(&frame, Way::Right);
         assert_eq!(view.mark, Some(Mark { column: 24, row: 22 }));
+    }
+
+    #[test]
+    fn a_table_grows_while_rows_are_added() {
+        let table = |rows: i64| {
+            let rows = (0..rows).map(|row| vec![Value::Int(row)]).collect();
+            Frame::Table(Table::new(vec!["row".to_owned()], rows))
+        };
+        let mut view = FrameView::default();
+        let mut grows = |before: i64, now: i64| {
+            view.watch(&table(before), &table(now));
+            view.grows
+        };
+        assert_eq!(
+            [grows(3, 3), grows(3, 4), grows(4, 4), grows(4, 1)],
+            [false, true, true, false]
+        );
     }
 }

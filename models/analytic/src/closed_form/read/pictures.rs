@@ -207,9 +207,10 @@ fn scatter(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Dra
         let unit = entry.string("unit");
         let scale = scale(&mut entry);
         let better = entry.take("better").and_then(|value| entry.deserialize(value, "`better`"));
+        let holds = entry.take("holds").and_then(|value| entry.deserialize(value, "`holds`"));
         entry.finish();
         let better = better.unwrap_or(Better::Neither);
-        let dimension = Dimension { unit, scale, better, ..Dimension::default() };
+        let dimension = Dimension { unit, scale, better, holds, ..Dimension::default() };
         Some(Axis { dimension, name: name? })
     };
     let (x, y) = (axis("x"), axis("y"));

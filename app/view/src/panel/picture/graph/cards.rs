@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mlsys_lab::frame::{Graph, Marked, Place, Slot};
 use mlsys_lab::value::{Value, number, significant};
 
-use crate::panel::picture::graph::layout::{Size, Spacing};
+use crate::panel::picture::graph::layout::{Fit, Size, Spacing};
 use crate::panel::picture::graph::{GraphView, Item, VisibleGraph};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +29,7 @@ impl Form {
 
     pub(super) fn spacing(self) -> Spacing {
         let bare = usize::from(self == Self::Bare);
-        Spacing { rows: bare, columns: 3 - bare }
+        Spacing { rows: bare, columns: 3 - bare, fit: Fit::Clear }
     }
 
     /// Columns left and right of the text, summed.
@@ -79,6 +79,11 @@ pub struct Card {
 }
 
 impl Card {
+    pub(super) fn without_operation(self) -> Self {
+        let columns = width(&self.label).min(self.columns);
+        Self { operation: String::new(), rows: 1, columns, ..self }
+    }
+
     pub(super) fn size(&self, form: Form) -> Size {
         let border = form.border();
         let last = border + self.rows.saturating_sub(1);

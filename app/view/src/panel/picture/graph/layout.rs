@@ -29,6 +29,15 @@ pub struct Spacing {
     pub rows: usize,
     /// Columns between layers where all lines are straight.
     pub columns: usize,
+    pub fit: Fit,
+}
+
+/// What matters more: that a drawing is easy to follow, or that it is narrow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fit {
+    #[default]
+    Clear,
+    Narrow,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use mlsys_lab::frame::Graph;
 
 use crate::panel::picture::graph::Form;
-use crate::panel::picture::graph::layout::{Arranged, Seat};
+use crate::panel::picture::graph::layout::{Arranged, Fit, Seat};
 use crate::panel::view::Way;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,7 +47,7 @@ impl GraphView {
     pub fn select(&mut self, graph: &Graph, way: Way, layers: usize) {
         let visible = VisibleGraph::new(graph, self);
         let links: Vec<(usize, usize)> = visible.links.iter().map(|l| (l.from, l.to)).collect();
-        let arranged = Arranged::new(visible.items.len(), &links);
+        let arranged = Arranged::new(visible.items.len(), &links, Fit::Clear);
         let at = self.focus(graph).and_then(|node| visible.box_of[node]);
         let Some(at) = at else {
             self.selected = visible.items.first().and_then(|item| first(graph, &visible, *item));

@@ -110,7 +110,14 @@ pub(super) fn draw(area: Rect, canvas: &mut Canvas, debugger: &KernelDebugger, l
     let [above, below, foot] = parts(area, debugger);
     draw_blocks(above, canvas, debugger, look);
     draw_threads(below, canvas, debugger, &states, look);
-    let blocks = "blocks and warps: . waiting, r running, b at a barrier, d done".to_owned();
+    // In a narrow picture the letters alone, which fit a row.
+    let blocks = [
+        "blocks and warps: . waiting, r running, b at a barrier, d done",
+        "blocks: . waits, r runs, b barrier, d done",
+        ". waits, r runs, b barrier, d done",
+    ];
+    let fits = |text: &&str| pen::width(text) <= area.width;
+    let blocks = blocks.into_iter().find(fits).unwrap_or_default().to_owned();
     write_lines(foot, canvas, &[(state_legend(&states), dim), (blocks, dim)], look);
 }
 

@@ -6,7 +6,7 @@ use mlsys_lab::frame::{Dimension, Scatter, ScatterLine, ScatterPoint};
 use ratatui::layout::Rect;
 
 use super::{cell, line_style};
-use crate::canvas::{self as pen, Canvas, Pen};
+use crate::canvas::{self as pen, Canvas, Pen, is_dots};
 use crate::panel::line::letter;
 use crate::panel::plane::Plane;
 use crate::quantity::{quantity, unit};
@@ -24,15 +24,17 @@ fn name(scatter: &Scatter, point: &ScatterPoint, look: &Look) -> String {
     far(&scatter.y, point.y).or_else(|| far(&scatter.x, point.x)).unwrap_or_else(|| name.to_owned())
 }
 
-/// Writes the names that fit next to their points without touching anything, the most important first.
+/// Writes the names that fit next to their points without touching anything, the most important first; returns the points
+/// that have one.
 pub(super) fn of_points(
     plane: &Plane<'_>,
     canvas: &mut Canvas,
     scatter: &Scatter,
     order: &[usize],
     look: &Look,
-) {
+) -> HashSet<usize> {
     let plot = plane.plot;
+    let mut named = HashSet::new();
     // With more points than this, names would be all there is.
     let most = usize::from(plot.height) * 2;
     for &index in order.iter().rev().take(most) {
@@ -53,7 +55,7 @@ pub(super) fn of_points(
             from >= plot.x
                 && from.saturating_add(wide) <= plot.right()
                 && (plot.y..plot.bottom()).contains(&y)
-                && (from..from + wide).all(|x| is_free(canvas.cells[(x, y)].symbol(), scatter))
+                && (from..from + wide).all(|x| canvas.cells[(x, y)].symbol() == " ")
         };
         let symbol = |x: u16, y: u16| {
             let inside = (plot.x..plot.right()).contains(&x);
@@ -75,26 +77,21 @@ pub(super) fn of_points(
         };
         let sides = [(x.saturating_add(3), y), (x.saturating_sub(wide.saturating_add(1)), y)];
         let (above, middle) = (y.wrapping_sub(1), x.saturating_sub(wide / 2));
-        let over = [above, y + 1]
-            .into_iter()
-            .flat_map(|row| [middle, x, (x + 1).saturating_sub(wide)].map(|from| (from, row)));
+        let (right, left) = (x.saturating_add(2), x.saturating_sub(wide.saturating_add(1)));
+        let over = [middle, x, (x + 1).saturating_sub(wide), right, left];
+        let mut over = [above, y + 1].into_iter().flat_map(|row| over.map(|from| (from, row)));
         let next_to = sides.into_iter().find(|place| near(*place));
-        if let Some((start, y)) = next_to.or_else(|| over.into_iter().find(|place| apart(*place))) {
+        if let Some((start, y)) = next_to.or_else(|| over.find(|place| apart(*place))) {
             Pen::new(plot, canvas, &look.glyphs).text(start, y, &name, look.theme.text);
+            named.insert(index);
         }
     }
-}
-
-/// Whether nothing stands in a cell but perhaps a line, as long as there are few.
-fn is_free(symbol: &str, scatter: &Scatter) -> bool {
-    /// Of more lines it cannot be said which one goes on behind a name.
-    const FEW: usize = 5;
-    symbol == " " || scatter.lines.len() <= FEW && is_line(symbol)
+    named
 }
 
 /// Whether no more than a line goes through a cell.
 fn is_line(symbol: &str) -> bool {
-    symbol == " " || symbol.chars().all(|c| ('\u{2800}'..='\u{28ff}').contains(&c))
+    symbol == " " || symbol.chars().all(is_dots)
 }
 
 /// How a line can be told apart without its colour.
@@ -109,36 +106,71 @@ pub(super) enum LineName {
 }
 
 /// Writes the name of each line next to it, where it touches nothing and as far as possible from all other lines; of these
-/// places the one most to the right. A letter takes its place where the name does not fit, or where the legend has it.
+/// places the one most to the right. A letter takes its place where the name does not fit, or where the legend has it, in
+/// the end on the line itself.
 pub(super) fn of_lines(
     plane: &Plane<'_>,
     canvas: &mut Canvas,
     scatter: &Scatter,
+    named_points: &HashSet<usize>,
     in_legend: &[LineName],
     look: &Look,
 ) -> Vec<LineName> {
+    let ways: Vec<Vec<(u16, u16)>> =
+        scatter.lines.iter().map(|line| places(plane, scatter, line)).collect();
     let lines = scatter.lines.iter().zip(in_legend).enumerate();
     let named = lines.map(|(index, (line, in_legend))| {
-        let is_point = scatter.points.iter().any(|point| point.label == line.name);
+        let mut points = scatter.points.iter().enumerate();
+        let is_point =
+            points.any(|(index, point)| point.label == line.name && named_points.contains(&index));
         if line.name.is_empty() || is_point || scatter.joined(line).is_some() {
             return LineName::Told;
         }
-        let way = places(plane, scatter, line);
+        let others = ways.iter().enumerate().filter(|(other, _)| *other != index);
+        let others: HashSet<(u16, u16)> = others.flat_map(|(_, way)| way).copied().collect();
+        let way = &ways[index];
         let style = line_style(scatter, index, look);
         let texts = [(line.name.as_str(), LineName::Told), (letter(index), LineName::Letter)];
         for (text, name) in texts.into_iter().filter(|(_, name)| name >= in_legend) {
-            if let Some((x, y)) = best(plane.plot, canvas, &way, pen::width(text)) {
+            if let Some((x, y)) = best(plane.plot, canvas, (way, &others), pen::width(text)) {
                 Pen::new(plane.plot, canvas, &look.glyphs).text(x, y, text, style);
                 return name;
             }
         }
-        LineName::Missing
+        // What once had no room gets none, so that the legend comes to rest.
+        let may_be_told = *in_legend < LineName::Missing;
+        match alone(canvas, way, &others).filter(|_| may_be_told) {
+            Some((x, y)) => {
+                Pen::new(plane.plot, canvas, &look.glyphs).text(x, y, letter(index), style);
+                LineName::Letter
+            }
+            None => LineName::Missing,
+        }
     });
     named.collect()
 }
 
+/// The cell of a line with the fewest cells of others around it, for a letter on the line itself.
+fn alone(canvas: &Canvas, way: &[(u16, u16)], others: &HashSet<(u16, u16)>) -> Option<(u16, u16)> {
+    let crowd = |(x, y): (u16, u16)| {
+        let around = (x.saturating_sub(1)..=x + 1)
+            .flat_map(|x| (y.saturating_sub(1)..=y + 1).map(move |y| (x, y)));
+        around.filter(|place| others.contains(place)).count()
+    };
+    let shows_line = |place: &(u16, u16)| {
+        let symbol = canvas.cells[*place].symbol();
+        symbol != " " && is_line(symbol)
+    };
+    way.iter().copied().filter(shows_line).min_by_key(|place| crowd(*place))
+}
+
 /// Where a text of this width lies next to a line: the free place with the least of other things around it.
-fn best(plot: Rect, canvas: &Canvas, way: &[(u16, u16)], wide: u16) -> Option<(u16, u16)> {
+fn best(
+    plot: Rect,
+    canvas: &Canvas,
+    (way, others): (&[(u16, u16)], &HashSet<(u16, u16)>),
+    wide: u16,
+) -> Option<(u16, u16)> {
     let is_free = |(start, y): (u16, u16)| {
         let inside = start > plot.x && start.saturating_add(wide) <= plot.right();
         let symbol = |x: u16| if x < plot.right() { canvas.cells[(x, y)].symbol() } else { " " };
@@ -158,7 +190,7 @@ fn best(plot: Rect, canvas: &Canvas, way: &[(u16, u16)], wide: u16) -> Option<(u
     let own: HashSet<(u16, u16)> = way.iter().copied().collect();
     let mut best: Option<(usize, (u16, u16))> = None;
     for place in around.filter(|place| is_free(*place)) {
-        let crowd = crowd(plot, canvas, &own, place, wide);
+        let crowd = crowd(plot, canvas, (&own, others), place, wide);
         if best.is_none_or(|(least, _)| crowd < least) {
             best = Some((crowd, place));
         }
@@ -173,7 +205,7 @@ fn best(plot: Rect, canvas: &Canvas, way: &[(u16, u16)], wide: u16) -> Option<(u
 fn crowd(
     plot: Rect,
     canvas: &Canvas,
-    own: &HashSet<(u16, u16)>,
+    (own, others): (&HashSet<(u16, u16)>, &HashSet<(u16, u16)>),
     (start, y): (u16, u16),
     wide: u16,
 ) -> usize {
@@ -184,7 +216,8 @@ fn crowd(
     };
     let taken =
         around.intersection(plot).positions().filter(|at| canvas.cells[*at].symbol() != " ");
-    taken.filter(|at| !is_own(at.x, at.y)).count()
+    // Where another line lies upon it, a name would be that one's as well.
+    taken.filter(|at| !is_own(at.x, at.y) || others.contains(&(at.x, at.y))).count()
 }
 
 /// The cells that a line goes through, from the right; of a steep line all rows of a column.

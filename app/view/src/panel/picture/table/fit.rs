@@ -12,6 +12,8 @@ use crate::text::{self, squeeze, total};
 
 /// Digits of a number that are kept while words can still be cut.
 const KEPT: usize = 3;
+/// Figures of a number that is read without counting them.
+const LEGIBLE: usize = 12;
 /// Letters that most words have.
 const WORD: u16 = 12;
 /// Letters of a long name that is not broken yet.
@@ -112,7 +114,8 @@ pub(super) fn is_long(value: &Value, width: u16) -> bool {
 /// that those of a table are written alike.
 pub(super) fn text(value: &Value, width: u16, ellipsis: &str) -> String {
     let full = value.to_string();
-    let has_power = full.contains('e');
+    let is_uncounted = matches!(value, Value::Int(_)) && full.len() > LEGIBLE;
+    let has_power = full.contains('e') || is_uncounted;
     match value.as_f64() {
         Some(x) if has_power || is_long(value, width) => {
             let mut shorter = (1..=6).rev().map(|digits| rounded(x, digits));
@@ -197,6 +200,7 @@ mod tests {
             (Value::Int(1218), 3, "1k"),
             (Value::Int(1218), 1, "~"),
             (Value::Int(-70_000_000_000), 5, "-70G"),
+            (Value::Int(106_960_491_150_049_280), 20, "106.96P"),
         ] {
             assert_eq!(text(&value, width, "~"), expected, "{value} in {width}");
         }

@@ -91,7 +91,18 @@ pub(super) fn draw_spans(
             cells.entry((y, x)).or_default().push(Piece { class: span.class, share, fill, style });
         }
         let chosen = marked == Some(index);
-        let label = pen::width(&span.label);
+        // Where words would touch the next bar's, the number alone is what tells them apart.
+        let touches = pen::width(&span.label) > SHORT && pen::width(&span.label) >= to - from;
+        let number = span
+            .label
+            .rsplit(' ')
+            .next()
+            .filter(|last| last.parse::<u64>().is_ok() && pen::width(last) + 1 < to - from);
+        let text = match number {
+            Some(number) if touches => number,
+            Some(_) | None => span.label.as_str(),
+        };
+        let label = pen::width(text);
         let wide = label.saturating_add(2);
         if chosen {
             reading = Some((from, y));
@@ -99,11 +110,11 @@ pub(super) fn draw_spans(
         if label > 0 && label <= to - from {
             let style = if chosen { look.theme.selection } else { on_bar(style) };
             if label > SHORT && wide <= to - from {
-                let text = format!(" {} ", span.label);
+                let text = format!(" {text} ");
                 labels.push((y, from + (to - from - wide) / 2, wide, text, style));
             } else {
                 // A number stands at the beginning, where it parts the bar from an equal one before it.
-                labels.push((y, from, label, span.label.clone(), style));
+                labels.push((y, from, label, text.to_owned(), style));
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Which layer each box is in, and what passes through the layers between.
 
+use crate::panel::picture::graph::layout::Fit;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seat {
     Box(usize),
@@ -20,6 +22,7 @@ pub struct Arranged {
     /// The links from left to right; those of a cycle were turned round.
     pub links: Vec<(usize, usize)>,
     pub turned: Vec<bool>,
+    fit: Fit,
     /// What is joined in each channel between a layer and the next.
     channels: Vec<Vec<(Seat, Seat)>>,
     /// Where in its layer each box is, and each place of a line that passes.
@@ -28,7 +31,7 @@ pub struct Arranged {
 
 impl Arranged {
     /// Puts boxes into layers so that links lead to the right, and orders the layers so that few lines cross.
-    pub fn new(boxes: usize, links: &[(usize, usize)]) -> Self {
+    pub fn new(boxes: usize, links: &[(usize, usize)], fit: Fit) -> Self {
         let known = |link: &(usize, usize)| link.0 < boxes && link.1 < boxes;
         // What is linked to nothing there is is as good as linked to itself: it has no line.
         let links = links.iter();
@@ -64,7 +67,7 @@ impl Arranged {
             channels[channel].push((trails[from][channel - layer_of[from]], Seat::Box(to)));
         }
         let places = [vec![0; boxes], vec![0; id]];
-        let mut arranged = Self { layers, layer_of, links, turned, channels, places };
+        let mut arranged = Self { layers, layer_of, links, turned, fit, channels, places };
         (0..count).for_each(|layer| arranged.count(layer));
         reduce_crossings(&mut arranged);
         arranged
@@ -74,6 +77,17 @@ impl Arranged {
     pub fn lines(&self, layer: usize) -> Vec<(usize, usize)> {
         let pairs = self.channels.get(layer).map_or(&[][..], Vec::as_slice);
         pairs.iter().map(|(left, right)| (self.place(*left), self.place(*right))).collect()
+    }
+
+    /// How hard the lines of a channel are to draw: a crossing costs one, and in a narrow drawing two where both lines go on
+    /// behind it, each in the row that the other came from.
+    fn tangle(&self, layer: usize) -> usize {
+        let Some(right) = self.layers.get(layer + 1) else { return 0 };
+        let lines = self.lines(layer);
+        let goes_on = |line: &&(usize, usize)| matches!(right[line.1], Seat::Pass { .. });
+        let going_on = lines.iter().filter(goes_on).copied().collect();
+        let detours = if self.fit == Fit::Narrow { crossings_of(going_on, right.len()) } else { 0 };
+        crossings_of(lines, right.len()) + detours
     }
 
     pub fn place(&self, seat: Seat) -> usize {
@@ -285,9 +299,7 @@ fn by_barycentre(arranged: &mut Arranged, layer: usize, look: Look) {
 }
 
 pub(super) fn crossings(arranged: &Arranged) -> usize {
-    (0..arranged.layers.len().saturating_sub(1))
-        .map(|layer| crossings_of(arranged.lines(layer), arranged.layers[layer + 1].len()))
-        .sum()
+    (0..arranged.layers.len()).map(|layer| arranged.tangle(layer)).sum()
 }
 
 /// How often lines cross in one channel: inversions, counted with a Fenwick tree over the places on the right.
@@ -315,11 +327,8 @@ fn crossings_of(mut lines: Vec<(usize, usize)>, right: usize) -> usize {
 
 fn swap_neighbours(arranged: &mut Arranged) {
     let around = |arranged: &Arranged, layer: usize| {
-        let of =
-            |layer: usize| crossings_of(arranged.lines(layer), arranged.layers[layer + 1].len());
-        let before = layer.checked_sub(1).map_or(0, of);
-        let after = if layer + 1 < arranged.layers.len() { of(layer) } else { 0 };
-        before + after
+        let before = layer.checked_sub(1).map_or(0, |before| arranged.tangle(before));
+        before + arranged.tangle(layer)
     };
     for _ in 0..4 {
         let mut better = false;

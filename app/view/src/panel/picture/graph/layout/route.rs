@@ -6,7 +6,7 @@
 use crate::panel::picture::graph::layout::channel::{Channel, Goal, Path, Wire};
 use crate::panel::picture::graph::layout::layers::{Arranged, Seat};
 use crate::panel::picture::graph::layout::rows::Ports;
-use crate::panel::picture::graph::layout::{Layout, Place, Size, Spacing};
+use crate::panel::picture::graph::layout::{Fit, Layout, Place, Size, Spacing};
 
 /// Empty columns of a channel where a line bends: one to leave, one for an arrow, one between.
 const BENDING: usize = 3;
@@ -72,7 +72,7 @@ pub(super) fn draw(arranged: &Arranged, sizes: &[Size], spacing: Spacing, ports:
                 goal: Goal { best: port, rows: (top + size.entries.0, top + size.entries.1) },
             }
         }));
-        let (paths, wide) = through(&wires, height, spacing.columns);
+        let (paths, wide) = through(&wires, height, spacing);
         for (wire, path) in wires.iter().zip(&paths).take(passes) {
             let shifted = path.iter().map(|(column, row)| (x + column, *row));
             trunks[wire.source].extend(shifted);
@@ -118,18 +118,21 @@ fn links_by_target_layer(arranged: &Arranged) -> Vec<Vec<usize>> {
 }
 
 /// The paths of a channel's wires and its width, the narrowest in which all find a way.
-fn through(wires: &[Wire], height: usize, narrowest: usize) -> (Vec<Path>, usize) {
+fn through(wires: &[Wire], height: usize, spacing: Spacing) -> (Vec<Path>, usize) {
+    let narrowest = spacing.columns;
     if wires.is_empty() {
         return (Vec::new(), narrowest);
     }
-    let least = match tracks(wires) {
-        0 => narrowest,
-        tracks => BENDING + tracks - 1,
-    };
+    // Wires from one box share their beginning and wires to one box their end: with luck those to all boxes share it.
+    let by_source = tracks(wires, |wire| wire.source);
+    let by_target = tracks(wires, |wire| wire.target);
+    let wide = |tracks: usize| if tracks == 0 { narrowest } else { BENDING + tracks - 1 };
+    let usual = wide(by_source);
+    let least = if spacing.fit == Fit::Narrow { wide(by_source.min(by_target)) } else { usual };
     // Level lines first, then short ones: what has little choice chooses first.
     let mut order: Vec<usize> = (0..wires.len()).collect();
     order.sort_by_key(|wire| wires[*wire].from.abs_diff(wires[*wire].goal.best));
-    for width in least..least + PATIENCE {
+    for width in least..usual + PATIENCE {
         let mut channel = Channel::new(width, height, wires);
         let failed = order.iter().copied().find(|wire| !channel.route(*wire));
         match failed {
@@ -140,7 +143,7 @@ fn through(wires: &[Wire], height: usize, narrowest: usize) -> (Vec<Path>, usize
             }
         }
     }
-    let width = least + PATIENCE;
+    let width = usual + PATIENCE;
     let mut channel = Channel::new(width, height, wires);
     for wire in order {
         if !channel.route(wire) {
@@ -150,17 +153,17 @@ fn through(wires: &[Wire], height: usize, narrowest: usize) -> (Vec<Path>, usize
     (channel.finish(), width)
 }
 
-/// The most wires of different boxes that pass a row up or down.
-fn tracks(wires: &[Wire]) -> usize {
+/// The most wires of different boxes, those that they leave or those that they reach, that pass a row up or down.
+fn tracks(wires: &[Wire], end: impl Fn(&Wire) -> usize) -> usize {
     let mut spans: Vec<(usize, usize, usize)> = Vec::new();
     for wire in wires {
         let (top, bottom) = (wire.from.min(wire.goal.best), wire.from.max(wire.goal.best));
         if top == bottom {
             continue;
         }
-        match spans.iter_mut().find(|span| span.0 == wire.source) {
+        match spans.iter_mut().find(|span| span.0 == end(wire)) {
             Some(span) => *span = (span.0, span.1.min(top), span.2.max(bottom)),
-            None => spans.push((wire.source, top, bottom)),
+            None => spans.push((end(wire), top, bottom)),
         }
     }
     let mut ends: Vec<(usize, isize)> = Vec::new();

@@ -1,12 +1,14 @@
 //! The rows: each layer as near to its neighbours as its order and distances allow, in the sense of least squares.
 
 use crate::panel::picture::graph::layout::layers::{Arranged, Seat};
-use crate::panel::picture::graph::layout::{Size, Spacing};
+use crate::panel::picture::graph::layout::{Fit, Size, Spacing};
 
 /// Sweeps to the right and back.
 const SWEEPS: usize = 8;
 /// How much more a long line wants to be straight than a short one.
 const STRAIGHT: f64 = 8.0;
+/// The same in a layout that has to be narrow: a line that changes its row takes a column.
+const STRAIGHTER: f64 = 64.0;
 
 pub(super) type Ports = Vec<Vec<usize>>;
 
@@ -59,14 +61,14 @@ pub(super) fn rows(arranged: &Arranged, sizes: &[Size], spacing: Spacing) -> Por
             let mut wanted: Vec<(f64, f64)> = vec![(0.0, 0.0); layers[layer].len()];
             if layer > 0 && (both || sweep % 2 == 0) {
                 for &(left, right) in &lines[layer - 1] {
-                    let weight = weight(layers[layer - 1][left], layers[layer][right]);
+                    let weight = weight(layers[layer - 1][left], layers[layer][right], spacing.fit);
                     wanted[right].0 += weight * rows[layer - 1][left];
                     wanted[right].1 += weight;
                 }
             }
             if layer + 1 < layers.len() && (both || sweep % 2 == 1) {
                 for &(left, right) in &lines[layer] {
-                    let weight = weight(layers[layer][left], layers[layer + 1][right]);
+                    let weight = weight(layers[layer][left], layers[layer + 1][right], spacing.fit);
                     wanted[left].0 += weight * rows[layer + 1][right];
                     wanted[left].1 += weight;
                 }
@@ -77,8 +79,9 @@ pub(super) fn rows(arranged: &Arranged, sizes: &[Size], spacing: Spacing) -> Por
     finish(arranged, sizes, spacing, &rows, &lines)
 }
 
-fn weight(left: Seat, right: Seat) -> f64 {
+fn weight(left: Seat, right: Seat, fit: Fit) -> f64 {
     match (left, right) {
+        (Seat::Pass { .. }, Seat::Pass { .. }) if fit == Fit::Narrow => STRAIGHTER,
         (Seat::Pass { .. }, Seat::Pass { .. }) => STRAIGHT,
         (Seat::Pass { .. }, Seat::Box(_)) | (Seat::Box(_), Seat::Pass { .. }) => 2.0,
         (Seat::Box(_), Seat::Box(_)) => 1.0,

@@ -6,8 +6,9 @@ use crate::panel::tests::fixtures::Noise;
 const SIZE: Size = Size { width: 9, height: 4, port: 1, entries: (1, 2) };
 
 fn laid(boxes: usize, links: &[(usize, usize)], size: Size) -> (Arranged, Layout) {
-    let arranged = Arranged::new(boxes, links);
-    let layout = lay_out(&arranged, &vec![size; boxes], Spacing { rows: 1, columns: 3 });
+    let arranged = Arranged::new(boxes, links, Fit::Clear);
+    let layout =
+        lay_out(&arranged, &vec![size; boxes], Spacing { rows: 1, columns: 3, fit: Fit::Clear });
     (arranged, layout)
 }
 
@@ -184,4 +185,37 @@ fn sketch(layout: &Layout) -> String {
     }
     let rows: Vec<String> = rows.into_iter().map(|row| row.into_iter().collect()).collect();
     rows.join("\n")
+}
+
+/// A recorded step of three layers: input 0, layers 1 to 3, labels 4, loss 5, backward 6, update 7.
+#[test]
+fn a_recorded_step_fits_next_to_its_text() {
+    let links = [
+        (0, 1),
+        (0, 6),
+        (1, 2),
+        (1, 6),
+        (1, 7),
+        (2, 3),
+        (2, 6),
+        (2, 7),
+        (3, 5),
+        (3, 6),
+        (3, 7),
+        (4, 5),
+        (5, 6),
+        (6, 7),
+    ];
+    for (widths, height, most) in
+        [([5, 7, 7, 7, 7, 7, 8, 8], 2, 72), ([5, 6, 6, 6, 6, 4, 8, 6], 1, 64)]
+    {
+        let arranged = Arranged::new(8, &links, Fit::Narrow);
+        let size = |width: usize| Size { width, height, port: 0, entries: (0, height - 1) };
+        let layout = lay_out(
+            &arranged,
+            &widths.map(size),
+            Spacing { rows: 1, columns: 2, fit: Fit::Narrow },
+        );
+        assert!(layout.width <= most, "{} {layout:?} {arranged:?}", layout.width);
+    }
 }
