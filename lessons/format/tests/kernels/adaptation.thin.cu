@@ -206,7 +206,7 @@ __global__ void adapt(const float *x, const float *A, const float *B, float *y, 
         y[t] += s * sum;
     }
 }
-//= wrong no guard on the outputs: reads element 32 of B, which has 2
+//= wrong no guard on the outputs: reads element 32 of B, which ends at 1
 __global__ void adapt(const float *x, const float *A, const float *B, float *y, float s, int n, int r, int m) {
     __shared__ float h[16];
     int t = threadIdx.x;

@@ -160,7 +160,7 @@ __global__ void scores(const float *q, const float *keys, const int *table, floa
 //= wrong nothing at all: out[0] is not written
 __global__ void scores(const float *q, const float *keys, const int *table, float *out, int tokens, int page, int d) {
 }
-//= wrong without the guard: of table, which has 3
+//= wrong without the guard: of table, which ends at 2
 __global__ void scores(const float *q, const float *keys, const int *table, float *out, int tokens, int page, int d) {
     int t = blockIdx.x * blockDim.x + threadIdx.x;
     const float *key = keys + (table[t / page] * page + t % page) * d;

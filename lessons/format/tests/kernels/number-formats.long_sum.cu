@@ -128,7 +128,7 @@ __global__ void dot(const __nv_bfloat16 *a, const __nv_bfloat16 *x, float *y, in
     for (int j = 0; j < columns; j++) sum += (float)a[r * columns + j] * (float)x[j];
     y[r] = sum;
 }
-//= wrong no guard: reads element 4096 of a, which has 4096
+//= wrong no guard: reads element 4096 of a, which ends at 4095
 __global__ void dot(const __nv_bfloat16 *a, const __nv_bfloat16 *x, float *y, int rows, int columns) {
     int r = blockIdx.x * blockDim.x + threadIdx.x;
     float sum = 0.0f;

@@ -155,7 +155,7 @@ __global__ void product(const float *kept, const unsigned char *places, const fl
     }
     y[r] = sum;
 }
-//= wrong no guard: reads element 1 of places, which has 1
+//= wrong no guard: reads element 1 of places, which ends at 0
 __global__ void product(const float *kept, const unsigned char *places, const float *x, float *y, int rows, int columns) {
     int r = blockIdx.x * blockDim.x + threadIdx.x;
     float sum = 0.0f;

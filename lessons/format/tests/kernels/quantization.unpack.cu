@@ -224,7 +224,7 @@ __global__ void multiply(const unsigned char *packed, const float *scales, const
 //= wrong nothing at all: y[0] is not written
 __global__ void multiply(const unsigned char *packed, const float *scales, const float *x, float *y, int rows, int columns, int group) {
 }
-//= wrong without the guard: of packed, which has 2
+//= wrong without the guard: of packed, which ends at 1
 __global__ void multiply(const unsigned char *packed, const float *scales, const float *x, float *y, int rows, int columns, int group) {
     int r = blockIdx.x * blockDim.x + threadIdx.x;
     const unsigned char *row = packed + r * (columns / 2);
@@ -335,7 +335,7 @@ __global__ void multiply(const unsigned char *packed, const float *scales, const
     }
     y[r] = sum;
 }
-//= wrong rows of a byte a weight: of packed, which has 160
+//= wrong rows of a byte a weight: of packed, which ends at 159
 __global__ void multiply(const unsigned char *packed, const float *scales, const float *x, float *y, int rows, int columns, int group) {
     int r = blockIdx.x * blockDim.x + threadIdx.x;
     if (r >= rows) return;

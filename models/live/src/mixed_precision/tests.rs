@@ -144,7 +144,7 @@ fn each_number_of_the_line_has_its_label() {
         [0.070_800_78, 0.071_289_06, 0.071_777_34, 0.072_265_63, 0.072_753_91],
     ] {
         let share = |x: f32| (x - ticks[0]) / (ticks[4] - ticks[0]);
-        let labels = super::panels::labels(&ticks, |x| (60.0 * share(x)).round() as usize);
+        let labels = panels::labels(&ticks, |x| (60.0 * share(x)).round() as usize);
         assert_eq!(labels.split_whitespace().count(), ticks.len(), "{labels}");
     }
 }

@@ -232,10 +232,12 @@ impl Picture for Scatter {
             let places = legend::below(area, &items);
             let mut trial = Buffer::empty(canvas.cells.area);
             let drawn = Canvas::over(&mut trial, |trial| draw(trial, places[0], &names));
-            if drawn == names {
+            // What is in the legend stays there, so that this comes to an end.
+            let worse = names.iter().zip(drawn).map(|(before, now)| now.max(*before)).collect();
+            if worse == names {
                 break (items, places);
             }
-            names = drawn;
+            names = worse;
         };
         draw(canvas, upper, &names);
         legend::draw(below, canvas, &items, look);
