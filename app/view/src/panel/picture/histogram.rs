@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
 use crate::axis::{Axis, cell_at};
-use crate::canvas::{self as pen, Canvas, DotGrid, Ink, Pen, Stroke};
+use crate::canvas::{self as pen, Canvas, DotGrid, Ink, Pen, Stroke, is_dots};
 use crate::csv::{self, Lines};
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::panel::legend::{self, Item};
@@ -185,28 +185,32 @@ fn levels(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &
     }
 }
 
+/// Cells between a marked value's line and its name, at most.
+const GAP: u16 = 3;
+
 /// The names of marked values near the top, each right of its line, else left of it, in the first row in which it touches
-/// nothing; where there is none, at the top over what lies there, cut at the next line.
+/// nothing; where there is none, over columns, but never over the outline.
 fn labels(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &Look) {
     let plot = plane.plot;
-    let mut lines: Vec<(u16, &Level)> = places(plane, histogram).collect();
-    lines.sort_by_key(|(x, _)| *x);
-    for (place, (x, level)) in lines.iter().enumerate() {
+    for (x, level) in places(plane, histogram).collect::<Vec<_>>() {
         let wide = pen::width(&level.label);
-        let is_free = |(start, y): &(u16, u16)| {
+        let has_room = |start: u16, y: u16, is_free: fn(&str) -> bool| {
             let end = start.saturating_add(wide);
-            *start >= plot.x
+            start >= plot.x
                 && end <= plot.right()
-                && (*start..end).all(|x| canvas.cells[(x, *y)].symbol() == " ")
+                && (start..end).all(|x| is_free(canvas.cells[(x, y)].symbol()))
         };
-        let sides = |y: u16| [Some(x + 1), x.checked_sub(wide)].map(|start| (start, y));
-        let around = (plot.y..plot.bottom()).flat_map(sides);
-        let free = around.filter_map(|(start, y)| Some((start?, y))).find(is_free);
-        let end = lines.get(place + 1).map_or(plot.right(), |(next, _)| *next);
-        let (start, y) = free.unwrap_or((x + 1, plot.y));
-        let room = if free.is_some() { wide } else { end.saturating_sub(start) };
-        let mut pen = Pen::new(plot, canvas, &look.glyphs);
-        pen.within(start, y, room, &level.label, look.theme.warn);
+        let sides = |gap: u16| [Some(x + 1 + gap), x.checked_sub(wide + gap)];
+        let starts = || (0..=GAP).flat_map(sides).flatten();
+        let around = || (plot.y..plot.bottom()).flat_map(|y| starts().map(move |x| (x, y)));
+        let over_columns =
+            |symbol: &str| !symbol.chars().any(|c| is_dots(c) || c.is_alphanumeric());
+        let blank = around().find(|(start, y)| has_room(*start, *y, |symbol| symbol == " "));
+        let place =
+            blank.or_else(|| around().find(|(start, y)| has_room(*start, *y, over_columns)));
+        if let Some((start, y)) = place {
+            Pen::new(plot, canvas, &look.glyphs).text(start, y, &level.label, look.theme.warn);
+        }
     }
 }
 
