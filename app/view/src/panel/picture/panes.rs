@@ -11,7 +11,7 @@ use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::Lines;
 use crate::glyphs::Glyphs;
 use crate::panel::picture::cells::{self, Legend};
-use crate::panel::picture::panes::placing::{Needs, Placing, most, shared_kinds};
+use crate::panel::picture::panes::placing::{Needs, Placing, as_cells, most, shared_kinds};
 use crate::panel::picture::{At, Picture, RowNeed, Sheet, inspect_marked};
 use crate::panel::view::{FrameView, Inspect, Way};
 use crate::panel::words::frame_words;
@@ -54,13 +54,11 @@ impl Picture for Vec<Pane> {
                 pen.text(cell.x, y, line.trim_end(), style);
             }
             let below = Rect { y: cell.y + titles, height: cell.height - titles, ..cell };
-            match &pane.frame {
-                Frame::Cells(of) if legend > 0 => {
-                    cells::draw(below, canvas, of, None, Legend::Shared, look);
-                }
-                frame => {
+            match as_cells(pane).filter(|_| legend > 0) {
+                Some(of) => cells::draw(below, canvas, of, None, Legend::Shared, look),
+                None => {
                     let at = At { view: &FrameView::default(), walk: None, ..at };
-                    draw_frame(below, canvas, frame, at, look);
+                    draw_frame(below, canvas, &pane.frame, at, look);
                 }
             }
         }

@@ -101,9 +101,9 @@ impl Placing {
         if across == 1 {
             let least: Vec<u16> = needs.iter().map(|need| need.least).collect();
             // Cells say which of their rows are seen.
-            let shortest = panes.iter().zip(&least).map(|(pane, least)| match pane.frame {
-                Frame::Cells(_) => (*least).min(LEAST.1),
-                _ => *least,
+            let shortest = panes.iter().zip(&least).map(|(pane, least)| {
+                let is_cells = matches!(pane.frame, Frame::Cells(_));
+                if is_cells { (*least).min(LEAST.1) } else { *least }
             });
             let shortest: Vec<u16> = shortest.collect();
             let sizes: Vec<u16> = sizes.iter().map(|size| size.1).collect();
@@ -170,13 +170,16 @@ fn bands(area: Rect, needs: &[RowNeed]) -> Vec<Rect> {
     needs.iter().map(band).collect()
 }
 
+/// The rows of each at a width, with a legend of its own or a shared one.
+type RowsByWidth = BTreeMap<(u16, bool), Rc<[RowNeed]>>;
+
 /// What several pictures need, worked out once for each width.
 pub(super) struct Needs<'a> {
     panes: &'a [Pane],
     look: &'a Look,
     /// The columns and rows without which each cannot be read.
     pub(super) sizes: Vec<(u16, u16)>,
-    rows: RefCell<BTreeMap<(u16, bool), Rc<[RowNeed]>>>,
+    rows: RefCell<RowsByWidth>,
 }
 
 impl<'a> Needs<'a> {
@@ -200,9 +203,9 @@ fn need(pane: &Pane, width: u16, is_shared: bool, look: &Look) -> RowNeed {
     let picture = picture::drawn(&pane.frame);
     let view = FrameView::default();
     let at = At { view: &view, focus: Focus::Aside, walk: None, past: None };
-    let own = match &pane.frame {
-        Frame::Cells(of) if is_shared => Some(cells::row_need(of, width, Legend::Shared, look)),
-        _ => picture.row_need(at, width, look),
+    let own = match as_cells(pane).filter(|_| is_shared) {
+        Some(of) => Some(cells::row_need(of, width, Legend::Shared, look)),
+        None => picture.row_need(at, width, look),
     };
     let title = text::rows(&pane.title, width.saturating_sub(1)).max(1);
     match own {
@@ -214,12 +217,13 @@ fn need(pane: &Pane, width: u16, is_shared: bool, look: &Look) -> RowNeed {
 /// The first of several pictures of cells that are all of the same kinds: one legend below them says what they are.
 pub(super) fn shared_kinds(panes: &[Pane]) -> Option<&Cells> {
     let panes = if panes.len() > 1 { panes } else { &[] };
-    let mut all = panes.iter().map(|pane| match &pane.frame {
-        Frame::Cells(cells) => Some(cells),
-        _ => None,
-    });
+    let mut all = panes.iter().map(as_cells);
     let first = all.next()??;
     all.all(|of| of.is_some_and(|of| of.kinds == first.kinds)).then_some(first)
+}
+
+pub(super) fn as_cells(pane: &Pane) -> Option<&Cells> {
+    if let Frame::Cells(cells) = &pane.frame { Some(cells) } else { None }
 }
 
 #[cfg(test)]

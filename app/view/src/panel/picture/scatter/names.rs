@@ -94,6 +94,9 @@ fn is_line(symbol: &str) -> bool {
     symbol == " " || symbol.chars().all(is_dots)
 }
 
+/// Column and row of a cell.
+type Place = (u16, u16);
+
 /// How a line can be told apart without its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LineName {
@@ -168,7 +171,7 @@ fn alone(canvas: &Canvas, way: &[(u16, u16)], others: &HashSet<(u16, u16)>) -> O
 fn best(
     plot: Rect,
     canvas: &Canvas,
-    (way, others): (&[(u16, u16)], &HashSet<(u16, u16)>),
+    (way, others): (&[Place], &HashSet<Place>),
     wide: u16,
 ) -> Option<(u16, u16)> {
     let is_free = |(start, y): (u16, u16)| {
@@ -205,7 +208,7 @@ fn best(
 fn crowd(
     plot: Rect,
     canvas: &Canvas,
-    (own, others): (&HashSet<(u16, u16)>, &HashSet<(u16, u16)>),
+    (own, others): (&HashSet<Place>, &HashSet<Place>),
     (start, y): (u16, u16),
     wide: u16,
 ) -> usize {
