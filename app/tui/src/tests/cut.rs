@@ -237,7 +237,17 @@ fn notes(frame: &Frame) -> Vec<&str> {
         Frame::HeatMap(of) => vec![of.legend.as_str()],
         Frame::Panes(of) => of.first().map_or_else(Vec::new, |pane| notes(&pane.frame)),
         Frame::FrameSequence(of) => of.at(0).map_or_else(Vec::new, |still| notes(&still.frame)),
-        _ => Vec::new(),
+        Frame::Bars(_)
+        | Frame::Histogram(_)
+        | Frame::BoxPlot(_)
+        | Frame::Scatter(_)
+        | Frame::Table(_)
+        | Frame::Images(_)
+        | Frame::Graph(_)
+        | Frame::Timeline(_)
+        | Frame::MessageTrace(_)
+        | Frame::Kernel(_)
+        | Frame::Text(_) => Vec::new(),
     }
 }
 
