@@ -192,22 +192,19 @@ const GAP: u16 = 3;
 /// nothing; where there is none, over columns, but never over the outline.
 fn labels(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &Look) {
     let plot = plane.plot;
+    let over_columns = |symbol: &str| !symbol.chars().any(|c| is_dots(c) || c.is_alphanumeric());
     for (x, level) in places(plane, histogram).collect::<Vec<_>>() {
         let wide = pen::width(&level.label);
-        let has_room = |start: u16, y: u16, is_free: fn(&str) -> bool| {
-            let end = start.saturating_add(wide);
-            start >= plot.x
-                && end <= plot.right()
-                && (start..end).all(|x| is_free(canvas.cells[(x, y)].symbol()))
+        let has_room = |(start, y): (u16, u16), is_free: &dyn Fn(&str) -> bool| {
+            let cells = start..start.saturating_add(wide);
+            let is_inside = cells.start >= plot.x && cells.end <= plot.right();
+            is_inside && cells.into_iter().all(|x| is_free(canvas.cells[(x, y)].symbol()))
         };
         let sides = |gap: u16| [Some(x + 1 + gap), x.checked_sub(wide + gap)];
         let starts = || (0..=GAP).flat_map(sides).flatten();
         let around = || (plot.y..plot.bottom()).flat_map(|y| starts().map(move |x| (x, y)));
-        let over_columns =
-            |symbol: &str| !symbol.chars().any(|c| is_dots(c) || c.is_alphanumeric());
-        let blank = around().find(|(start, y)| has_room(*start, *y, |symbol| symbol == " "));
-        let place =
-            blank.or_else(|| around().find(|(start, y)| has_room(*start, *y, over_columns)));
+        let blank = around().find(|at| has_room(*at, &|symbol| symbol == " "));
+        let place = blank.or_else(|| around().find(|at| has_room(*at, &over_columns)));
         if let Some((start, y)) = place {
             Pen::new(plot, canvas, &look.glyphs).text(start, y, &level.label, look.theme.warn);
         }
@@ -362,9 +359,8 @@ impl Picture for Histogram {
                 fullest.unwrap_or_else(|| "no range".to_owned())
             )
         };
-        let mut parts =
-            vec![format!("a histogram of {} in {} ranges", self.quantity, ranges.len())];
-        parts.push(described(&self.first));
+        let what = format!("a histogram of {} in {} ranges", self.quantity, ranges.len());
+        let mut parts = vec![what, described(&self.first)];
         parts.extend(self.second.as_ref().map(described));
         parts.extend(self.marks());
         format!("{}.", parts.join("; "))
