@@ -1,5 +1,7 @@
 //! The way through a lesson: fields that come into sight, and what is left at the end.
 
+use std::collections::BTreeSet;
+
 use mlsys_lab::report::Report;
 use mlsys_run::outcome::Outcome;
 
@@ -160,6 +162,34 @@ fn the_step_after_a_run_shows_what_it_has_revealed() {
     bench.follow(&[("n\n0.5\n ", "What accuracy")]);
     bench.train(0.97);
     bench.follow(&[("", "You said 0.5 | no: how near"), ("n", "→ LAB run")]);
+}
+
+#[test]
+fn no_text_is_passed_over_where_a_run_answers_guesses() {
+    let lab = "```{lab} occ\nkind = \"occupancy\"\n```\n\n";
+    let guess = |id: &str| {
+        format!(
+            "```{{predict}} {id}\nlab = \"occ\"\ntype = \"numeric\"\nprompt = \"How many?\"\n\
+             metric = \"occ.occupancy\"\nexplain = \"Because.\"\n```\n\n"
+        )
+    };
+    let text = [FRONT, &guess("p"), &guess("q"), &lines(30), lab, &question("end", 7)].concat();
+    let (mut bench, _) = Bench::opening((80, 24), &text);
+    bench.keys("n\n0.5\nn\n0.5\n");
+    let mut seen: BTreeSet<usize> = BTreeSet::new();
+    let mut look = |bench: &Bench| {
+        let screen = bench.screen();
+        seen.extend((0..30).filter(|line| screen.contains(&format!("Line {line}."))));
+    };
+    look(&bench);
+    bench.keys("n");
+    bench.report(vec![Report::Scalar { name: "occupancy".into(), value: 1.0.into() }], 1);
+    bench.end(Outcome::Finished);
+    for _ in 0..6 {
+        look(&bench);
+        bench.keys("n");
+    }
+    assert_eq!(seen, (0..30).collect());
 }
 
 #[test]

@@ -112,15 +112,26 @@ impl App {
 
     /// Runs the shown lab if it answers at once and has not run yet.
     pub(super) fn start_instant(&mut self) {
-        let is_due = self.page.as_ref().is_some_and(|page| {
-            page.lab().is_some_and(|lab| {
-                let is_new = !lab.schema.is_live() && lab.run.state == RunStatus::Ready;
-                is_new && page.unmade_prediction(&lab.id).is_none()
-            })
-        });
-        if is_due && self.session.active.is_none() {
+        if self.is_instant_due() {
             self.start(RunMode::Run);
         }
+    }
+
+    /// Whether the shown lab answers at once, has not been run, and waits for no guess.
+    fn is_instant_due(&self) -> bool {
+        let lab = self.page.as_ref().and_then(|page| Some((page, page.lab()?)));
+        let is_due = lab.is_some_and(|(page, lab)| {
+            let is_new = !lab.schema.is_live() && lab.run.state == RunStatus::Ready;
+            is_new && page.unmade_prediction(&lab.id).is_none()
+        });
+        is_due && self.session.active.is_none()
+    }
+
+    /// Whether such a run answers guesses.
+    pub(super) fn is_answer_due(&self) -> bool {
+        let lab = self.page.as_ref().and_then(|page| Some((page, page.lab()?)));
+        self.is_instant_due()
+            && lab.is_some_and(|(page, lab)| page.predictions_of(&lab.id).next().is_some())
     }
 
     pub(super) fn ask_or_start(&mut self, how: RunMode) {

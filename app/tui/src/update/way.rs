@@ -14,6 +14,10 @@ impl App {
         if self.show_revealed() {
             return self.start_instant();
         }
+        // The answers come before the text below them, which they move.
+        if self.is_answer_due() {
+            return self.start_instant();
+        }
         let Some(page) = self.page.as_mut() else { return };
         page.turn_to(Side::Text);
         if let Some(turn) = page.pending_turn().filter(|_| page.passing != page.marked) {
