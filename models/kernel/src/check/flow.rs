@@ -2,7 +2,7 @@
 
 use crate::ast::{Expr, ExprKind, Statement, StatementKind};
 
-/// Whether a function whose last statement this is ends with a value, or never.
+/// Whether a function with this last statement ends with a value, or never.
 pub(super) fn returns(statement: &Statement) -> bool {
     match &statement.kind {
         StatementKind::Return(_) => true,

@@ -107,7 +107,7 @@ pub(super) fn joined(is_and: bool, left: Expr, right: Expr, place: Place) -> Exp
     Expr { place, ty, kind }
 }
 
-/// An `if`; of one whose condition is known the side that is taken, as a compiler keeps it.
+/// An `if`; where its condition is known, the side that is taken, as a compiler keeps it.
 pub(super) fn decided(condition: Expr, then: Vec<Stmt>, otherwise: Vec<Stmt>) -> StmtKind {
     match known(&condition) {
         Some(0) => StmtKind::Block(otherwise),

@@ -97,6 +97,11 @@ impl Writer<'_> {
         })
     }
 
+    /// Whether `cg::` stands before a place.
+    fn is_of_group(&self, at: usize) -> bool {
+        at > 1 && matches!(word(&self.tokens, at - 2), "cg" | "cooperative_groups")
+    }
+
     fn put(&mut self, text: &str, at: usize) {
         self.out.extend(words(text, self.tokens[at].place));
     }
@@ -122,7 +127,7 @@ impl Writer<'_> {
         Some(end)
     }
 
-    /// `make_pipeline()`, or with a group, whose threads then share it.
+    /// `make_pipeline()`, or with a group: the threads of that group share the pipeline.
     fn pipeline(&mut self, at: usize) -> Option<usize> {
         let end = behind_call(&self.tokens, at + 1)?;
         let name = at.checked_sub(2).map_or("", |name| word(&self.tokens, name));
@@ -151,8 +156,7 @@ impl Writer<'_> {
     fn copied(&mut self, at: usize) -> Option<usize> {
         let end = behind_call(&self.tokens, at + 1)?;
         let given = parts(&self.tokens, at + 2..end - 1);
-        let is_of_group =
-            at > 1 && matches!(word(&self.tokens, at - 2), "cg" | "cooperative_groups");
+        let is_of_group = self.is_of_group(at);
         let is_old = word(&self.tokens, at) == "__pipeline_memcpy_async";
         let is_group = |part: &[Lexeme]| part.len() == 1 && !word(part, 0).is_empty();
         match given.as_slice() {
@@ -207,8 +211,7 @@ impl Writer<'_> {
 
     /// `cg::wait(group)` and `cg::wait_prior<1>(group)`: the group's barrier.
     fn waited(&mut self, at: usize) -> Option<usize> {
-        let is_of_group =
-            at > 1 && matches!(word(&self.tokens, at - 2), "cg" | "cooperative_groups");
+        let is_of_group = self.is_of_group(at);
         let open = match mark(&self.tokens, at + 1) {
             "<" => behind_angle(&self.tokens, at + 1),
             _ => at + 1,

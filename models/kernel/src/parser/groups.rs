@@ -160,7 +160,7 @@ impl Writer {
         self.out.extend(words(text, self.tokens[at].place));
     }
 
-    /// The function among the arguments of whose call a place is.
+    /// The function that is called with the argument at a place.
     fn called(&self, at: usize) -> &str {
         let mut depth = 0_usize;
         for at in (0..at).rev().take(LONGEST_CALL) {

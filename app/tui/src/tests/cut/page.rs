@@ -1,5 +1,5 @@
 //! Lessons around their labs at the sizes of usual terminals: where they open, what stands in their lists, and lab pages
-//! whose pictures grow.
+//! with growing pictures.
 
 use std::sync::Arc;
 

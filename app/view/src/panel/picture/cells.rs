@@ -18,7 +18,7 @@ use crate::panel::view::{FrameView, Mark};
 use crate::text;
 use crate::theme::Look;
 
-/// Whose legend it is: cells next to others of the same kinds have none of their own.
+/// The place of the legend: cells next to others of the same kinds share one below all of them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Legend {
     Own,

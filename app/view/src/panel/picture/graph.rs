@@ -322,11 +322,13 @@ impl Drawing {
                 airy if fits(&airy.2) => airy,
                 _ => match in_form(Form::Snug) {
                     snug if fits(&snug.2) => snug,
-                    snug => match (in_form(Form::Bare), by_name()) {
-                        (bare, _) if fits(&bare.2) => bare,
-                        (_, by_name) if fits(&by_name.2) => by_name,
-                        (bare, _) if seen(&bare.2) > seen(&snug.2) => bare,
-                        _ => snug,
+                    snug => match in_form(Form::Bare) {
+                        bare if fits(&bare.2) => bare,
+                        bare => match by_name() {
+                            named if fits(&named.2) => named,
+                            _ if seen(&bare.2) > seen(&snug.2) => bare,
+                            _ => snug,
+                        },
                     },
                 },
             },
