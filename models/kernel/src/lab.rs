@@ -315,11 +315,10 @@ const SHOWN: usize = 4096;
 
 fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &[String]) {
     let mismatches = job.mismatches(machine);
-    let count = |holds: fn(&CellState) -> bool| {
-        let cells = outputs.iter().flat_map(|name| machine.cells(name));
-        cells.filter(holds).count() as i64
-    };
-    let unwritten = count(|cell| !cell.written);
+    let cells = outputs.iter().flat_map(|name| machine.cells(name));
+    let (unwritten, overwritten) = cells.fold((0_i64, 0_i64), |(unwritten, overwritten), cell| {
+        (unwritten + i64::from(!cell.written), overwritten + i64::from(cell.rewritten))
+    });
     let findings = machine.findings();
     let faults = |fault: Fault| findings.count(fault) as i64;
     // A kernel of one's own may leave a part of a buffer alone: only an example knows what it owes.
@@ -341,7 +340,7 @@ fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &[String]) {
         run.scalar("first_problem", problem);
     }
     run.scalar("unwritten_outputs", unwritten);
-    run.scalar("overwritten_outputs", count(|cell| cell.rewritten));
+    run.scalar("overwritten_outputs", overwritten);
     let totals = machine.totals();
     let threads = job.launch.blocks() * job.launch.threads_per_block();
     run.scalar("threads", threads as i64);

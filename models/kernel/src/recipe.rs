@@ -106,19 +106,26 @@ pub(super) fn buffer_argument(values: &Values) -> frame::Argument {
 
 /// `count` elements of a type.
 pub(super) fn values(fill: &Fill, of: Scalar, count: usize) -> Values {
-    let number: Box<dyn FnMut(usize) -> f64 + '_> = match fill {
-        Fill::Poison => return Values::Poison(count),
-        Fill::Ramp { times, modulo, scale, offset } => Box::new(move |index| {
-            let product = times.wrapping_mul(index as u64);
-            let rest = product.checked_rem(*modulo).unwrap_or(product);
-            rest as f64 * scale + offset
-        }),
-        Fill::Random { seed } => Box::new(random(of, *seed)),
-        Fill::Uniform { seed, low, high } => Box::new(uniform(of, *seed, *low, *high)),
+    let indices = 0..count;
+    match fill {
+        Fill::Poison => Values::Poison(count),
+        Fill::Ramp { times, modulo, scale, offset } => {
+            let number = |index| {
+                let product = times.wrapping_mul(index as u64);
+                let rest = product.checked_rem(*modulo).unwrap_or(product);
+                rest as f64 * scale + offset
+            };
+            Values::new(of, indices.map(number))
+        }
+        Fill::Random { seed } => Values::new(of, indices.map(random(of, *seed))),
+        Fill::Uniform { seed, low, high } => {
+            Values::new(of, indices.map(uniform(of, *seed, *low, *high)))
+        }
         // A shorter list is padded with zeros.
-        Fill::Values(list) => Box::new(|index| list.get(index).copied().unwrap_or(0.0)),
-    };
-    Values::new(of, (0..count).map(number))
+        Fill::Values(list) => {
+            Values::new(of, list.iter().copied().chain(std::iter::repeat(0.0)).take(count))
+        }
+    }
 }
 
 /// Numbers from `low` up to `high`; of whole ones both ends may come.

@@ -222,13 +222,6 @@ impl Page {
         }
     }
 
-    /// What the marked try still waits for, if its guess is made: `hot: learning_rate = 1`.
-    pub fn pending_turn(&self) -> Option<String> {
-        let attempt = self.marked_block()?.as_predict()?;
-        let is_guessed = self.predictions.get(&attempt.id).is_some_and(|made| !made.locked);
-        attempt.turned_text().filter(|_| is_guessed)
-    }
-
     /// The first block at which something is left to do.
     pub fn first_open(&self) -> Option<usize> {
         (0..self.lesson.blocks.len()).find(|block| self.is_left(*block))

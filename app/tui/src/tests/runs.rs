@@ -163,7 +163,8 @@ fn known_answers_are_compared_at_once() {
 #[test]
 fn a_try_is_compared_once_its_knob_is_turned() {
     const LESSON: &str = "+++\nformat = 1\nid = \"gpu/tries\"\ntitle = \"Tries\"\nminutes = 5\n+++\n# Tries\n\n\
-        ```{lab} occ\nkind = \"occupancy\"\n[knob.threads_per_block]\nvalues = [256, 512, 1024]\n```\n\n\
+        ```{lab} occ\nkind = \"occupancy\"\n[knob.threads_per_block]\nvalues = [256, 512, 1024]\n\
+        [knob.registers_per_thread]\nvalues = [32, 64]\n```\n\n\
         ```{try} more\nlab = \"occ\"\nset = { threads_per_block = 512 }\ntype = \"numeric\"\n\
         prompt = \"What is it then?\"\nmetric = \"more.occupancy\"\nexplain = \"So it is.\"\n```\n";
     let (mut bench, _) = Bench::opening((120, 40), LESSON);
@@ -175,8 +176,10 @@ fn a_try_is_compared_once_its_knob_is_turned() {
     bench.follow(&[
         ("n", "TRY guess, then turn occ: threads_per_block = | no: So it is."),
         ("\n0.5\n", "now turn occ: threads_per_block = 512 | no: So it is. | does: PredictionMade"),
-        // It is passed at the second asking only.
-        ("n", "this try waits for a run with occ: threads_per_block = 512 | no: end of the lesson"),
+        // It is passed at the second asking only; a knob in the way is named.
+        ("\tj>", "registers_per_thread"),
+        ("n", "a run with occ: threads_per_block = 512, and registers_per_thread back at 32;"),
+        ("\t<k", ""),
         ("n", "end of the lesson"),
     ]);
     // A knob turned past the value is another experiment.

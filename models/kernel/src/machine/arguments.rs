@@ -74,9 +74,20 @@ impl Values {
 
     /// The elements as numbers; uninitialized ones are left out.
     pub(crate) fn numbers(&self) -> Vec<f64> {
-        let Some((of, bytes)) = self.encoded() else { return Vec::new() };
-        let count = bytes.len() / of.bytes() as usize;
-        (0..count).map(|element| real(bits(&bytes, element, of), of)).collect()
+        match self {
+            Self::Float(list) => list.iter().map(|x| f64::from(*x)).collect(),
+            Self::Double(list) => list.clone(),
+            Self::Int(list) => list.iter().map(|x| f64::from(*x)).collect(),
+            Self::Unsigned(list) => list.iter().map(|x| f64::from(*x)).collect(),
+            Self::Long(list) => list.iter().map(|x| *x as f64).collect(),
+            Self::UnsignedLong(list) => list.iter().map(|x| *x as f64).collect(),
+            Self::Bool(list) => list.iter().map(|x| f64::from(u8::from(*x))).collect(),
+            Self::Small(..) | Self::Poison(_) => {
+                let Some((of, bytes)) = self.encoded() else { return Vec::new() };
+                let count = bytes.len() / of.bytes() as usize;
+                (0..count).map(|element| real(bits(&bytes, element, of), of)).collect()
+            }
+        }
     }
 }
 

@@ -259,7 +259,7 @@ impl Executor<'_> {
         for (lane, cell) in cells.iter_mut().enumerate() {
             let before = *cell;
             let found = cell.touch(who, first + lane as u16, touch(lane));
-            if found.poison | found.race | found.repeat {
+            if found.poison | found.race.is_some() | found.repeat {
                 *cell = before;
                 unusual |= 1 << lane;
             }

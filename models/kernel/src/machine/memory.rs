@@ -85,10 +85,35 @@ pub(crate) struct Accessor {
 pub(crate) struct CellFinding {
     /// The cell is uninitialized.
     pub(crate) poison: bool,
-    /// The access races, for the first time on this cell.
-    pub(crate) race: bool,
+    /// The access races, for the first time on this cell, with accesses of this kind.
+    pub(crate) race: Option<Rival>,
     /// Several threads have now written one value.
     pub(crate) repeat: bool,
+}
+
+/// What those did with whose accesses another one races.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rival {
+    Reads,
+    Writes,
+    Atomics,
+    /// More than one of these: it is not kept which thread made which.
+    Mixed,
+}
+
+impl Rival {
+    /// By the flags of a cell before and after the access that races.
+    #[cold]
+    fn of(before: u16, after: u16) -> Self {
+        // Of the levels at which it races, the narrowest.
+        let level = raced_levels(after).checked_ilog2().unwrap_or(GRID);
+        match before >> level & 7 {
+            1 | 5 => Self::Writes,
+            2 => Self::Reads,
+            4 => Self::Atomics,
+            _ => Self::Mixed,
+        }
+    }
 }
 
 /// Whether several threads touched a cell and one wrote, at one level at least.
@@ -103,10 +128,11 @@ fn repeats(flags: u16) -> bool {
     several & flags & !(flags >> 1) & !(flags >> 2) & ALL != 0
 }
 
-fn races(flags: u16) -> bool {
+/// The levels at which several threads touched a cell, not all of them in the one way that races with nothing.
+fn raced_levels(flags: u16) -> u16 {
     let several = flags >> 3;
     let (written, read, atomic) = (flags, flags >> 1, flags >> 2);
-    several & (written & (read | atomic) | read & atomic) & ALL != 0
+    several & (written & (read | atomic) | read & atomic) & ALL
 }
 
 impl Cell {
@@ -152,9 +178,9 @@ impl Cell {
             flags |= WRITTEN | INITIAL;
         }
         if flags & RACED == 0 && conflicts(flags) {
-            if races(flags) {
+            if raced_levels(flags) != 0 {
+                found.race = Some(Rival::of(before, flags));
                 flags |= RACED;
-                found.race = true;
             } else {
                 found.repeat = !repeats(before);
             }

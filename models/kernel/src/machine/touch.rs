@@ -3,7 +3,7 @@
 use crate::bytecode::{Array, Reg, Row, RowEnd, address};
 use crate::machine::execute::Executor;
 use crate::machine::fault::Fault;
-use crate::machine::memory::{CellAccess, Target};
+use crate::machine::memory::{CellAccess, Rival, Target};
 use crate::machine::warp::{AccessKind, lanes, position};
 use crate::typed_ast::RowBound;
 use crate::types::Scalar;
@@ -145,11 +145,11 @@ impl Executor<'_> {
             let other = cell.other();
             let found = cell.touch(who, thread, touch);
             poison |= found.poison;
-            if found.race {
-                self.meeting(Fault::Race, target, bytes, touch, lane, other);
+            if let Some(rival) = found.race {
+                self.meeting(Meeting::Race(rival), target, bytes, touch, lane, other);
             }
             if found.repeat {
-                self.meeting(Fault::EqualWrites, target, bytes, touch, lane, other);
+                self.meeting(Meeting::EqualWrites, target, bytes, touch, lane, other);
             }
         }
         if poison {
@@ -162,7 +162,7 @@ impl Executor<'_> {
 
     fn meeting(
         &mut self,
-        fault: Fault,
+        meeting: Meeting,
         target: Target,
         bytes: u32,
         touch: CellAccess,
@@ -177,8 +177,13 @@ impl Executor<'_> {
             CellAccess::Read => "reads",
             CellAccess::Atomic => "changes",
         };
-        let is_equal = fault == Fault::EqualWrites;
-        let does = if is_equal { "writes the same value there" } else { "touches it too" };
+        let (fault, does) = match meeting {
+            Meeting::EqualWrites => (Fault::EqualWrites, "writes the same value there"),
+            Meeting::Race(Rival::Reads) => (Fault::Race, "reads it"),
+            Meeting::Race(Rival::Writes) => (Fault::Race, "writes it"),
+            Meeting::Race(Rival::Atomics) => (Fault::Race, "changes it by an atomic"),
+            Meeting::Race(Rival::Mixed) => (Fault::Race, "accesses it too"),
+        };
         self.find(fault, lane, || {
             let (block, thread) = other;
             // A cell has the place of one thread alone, which may be this one.
@@ -207,6 +212,13 @@ impl Executor<'_> {
             Target::Local { offset } => format!("byte {offset} of its own arrays"),
         }
     }
+}
+
+/// How accesses of two threads to one cell meet.
+#[derive(Clone, Copy)]
+enum Meeting {
+    Race(Rival),
+    EqualWrites,
 }
 
 /// An access to an element that an array does not have.

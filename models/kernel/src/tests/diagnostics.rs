@@ -198,7 +198,7 @@ fn a_thread_does_not_race_with_itself() {
     let machine = ran(text, Launch::line(1, 64), &[poison(64)]);
     let first = machine.findings().first().expect("a race");
     assert_eq!((first.fault, first.thread), (Fault::Race, [32, 0, 0]));
-    assert!(first.sentence.contains("and another thread touches it too"), "{}", first.sentence);
+    assert!(first.sentence.contains("and another thread reads it"), "{}", first.sentence);
 }
 
 #[test]

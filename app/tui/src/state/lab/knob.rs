@@ -134,14 +134,23 @@ impl LabState {
             match turn.iter().find(|setting| setting.name == knob.name) {
                 Some(setting) => is_same(&setting.value, value),
                 None => {
-                    let is_entry_turned = turn.iter().any(|setting| {
-                        setting.name.split_once('.').is_some_and(|(table, _)| table == knob.name)
-                    });
-                    is_entry_turned
+                    has_entry_in(turn, &knob.name)
                         || knob.initial.as_ref().is_none_or(|initial| is_same(initial, value))
                 }
             }
         })
+    }
+
+    /// The knobs that are turned and have to go back for a try that turns others, with the lesson's values.
+    pub fn turned_besides<'a>(
+        &'a self,
+        turn: &'a [Setting],
+    ) -> impl Iterator<Item = (&'a str, &'a Value)> {
+        let knobs = self.controls.knobs.iter().filter(|knob| knob.is_turned());
+        let is_named = |name: &str| turn.iter().any(|setting| setting.name == name);
+        knobs
+            .filter(move |knob| !is_named(&knob.name) && !has_entry_in(turn, &knob.name))
+            .filter_map(|knob| Some((knob.name.as_str(), knob.initial.as_ref()?)))
     }
 
     /// Gives a knob a value; a table and the knobs of its entries stay one.
@@ -345,4 +354,9 @@ mod tests {
             assert_eq!([1, 2, 3, 4].map(|times| whole_step(from, by * times)), to);
         }
     }
+}
+
+/// Whether a try turns an entry of this table.
+fn has_entry_in(turn: &[Setting], table: &str) -> bool {
+    turn.iter().any(|setting| setting.name.split_once('.').is_some_and(|(own, _)| own == table))
 }

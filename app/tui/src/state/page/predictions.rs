@@ -64,6 +64,23 @@ impl Page {
         unrun.map(|lab| lab.id.as_str()).filter(|id| is_named(id)).collect()
     }
 
+    /// What the marked try still waits for, if its guess is made: `hot: learning_rate = 1`, and which other knobs have to
+    /// go back for it.
+    pub fn pending_turn(&self) -> Option<String> {
+        let attempt = self.marked_block()?.as_predict()?;
+        let is_guessed = self.predictions.get(&attempt.id).is_some_and(|made| !made.locked);
+        let turn = attempt.turned_text().filter(|_| is_guessed)?;
+        let lab = self
+            .labs
+            .iter()
+            .find(|lab| attempt.lab.as_ref().is_some_and(|own| own.value == lab.id));
+        let others = lab
+            .into_iter()
+            .flat_map(|lab| lab.turned_besides(attempt.turn.as_deref().unwrap_or_default()));
+        let back: Vec<_> = others.map(|(name, value)| format!("{name} back at {value}")).collect();
+        Some(if back.is_empty() { turn } else { format!("{turn}, and {}", back.join(", ")) })
+    }
+
     /// The first prediction of a lab that has not been made, as an index into the blocks.
     pub fn unmade_prediction(&self, lab: &str) -> Option<usize> {
         let is_unmade = |predict: &&Predict| !self.predictions.contains_key(&predict.id);

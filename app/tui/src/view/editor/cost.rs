@@ -35,7 +35,10 @@ fn compared<'a>(now: &RunData, earlier: impl Iterator<Item = &'a RunData>) -> Op
         line += &format!(", best {best}");
     }
     if now.metric("correct") == Some(Value::Bool(false)) {
-        line += "; the result is wrong";
+        line += match count(now, "mismatches")? {
+            0 => "; the run has faults",
+            _ => "; the result is wrong",
+        };
     }
     Some(line)
 }
@@ -56,6 +59,10 @@ mod tests {
     use super::*;
 
     fn run(cycles: i64, correct: bool) -> RunData {
+        run_with(cycles, correct, if correct { 0 } else { 3 })
+    }
+
+    fn run_with(cycles: i64, correct: bool, mismatches: i64) -> RunData {
         let mut data = RunData::default();
         let mut scalar = |name: &str, value: Value| {
             data.report(Report::Scalar { name: name.into(), value });
@@ -68,6 +75,7 @@ mod tests {
         scalar("modelled_cycles", Value::Int(cycles));
         scalar("limited_by", Value::Text("latency".to_owned()));
         scalar("correct", Value::Bool(correct));
+        scalar("mismatches", Value::Int(mismatches));
         data
     }
 
@@ -78,6 +86,8 @@ mod tests {
         for (now, earlier, end) in [
             (run(436, true), vec![], ""),
             (run(436, false), vec![], "; the result is wrong"),
+            // A race may leave the right values.
+            (run_with(436, false, 0), vec![], "; the run has faults"),
             (run(436, true), vec![run(436, true)], "; as before, best 436"),
             (
                 run(436, true),
