@@ -6,6 +6,7 @@
 mod alu;
 mod arguments;
 mod atomics;
+mod cells;
 mod counters;
 mod execute;
 mod fault;

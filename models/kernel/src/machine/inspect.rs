@@ -120,8 +120,9 @@ impl Machine {
 
     /// All elements of a buffer, with one search for its name.
     pub fn elements(&self, buffer: &str) -> impl Iterator<Item = f64> {
-        let buffer = self.buffer(buffer).into_iter();
-        buffer.flat_map(|buffer| (0..).map_while(|element| buffer.element(element)))
+        let buffer = self.buffer(buffer);
+        let count = buffer.map_or(0, Buffer::elements);
+        (0..count).filter_map(move |element| buffer?.element(element))
     }
 
     pub fn contents(&self, buffer: &str, most: usize) -> Vec<Value> {

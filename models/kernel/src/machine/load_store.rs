@@ -255,8 +255,11 @@ impl Executor<'_> {
         let (who, first) = (self.who, self.warp.first as u16);
         let from = row.begin >> 2;
         let mut unusual = 0_u32;
-        let cells = &mut self.store_of(row.buffer).cells[from..from + WARP];
-        for (lane, cell) in cells.iter_mut().enumerate() {
+        let cells = self.store_of(row.buffer).cells.row(from, WARP);
+        if cells.is_none() {
+            unusual = u32::MAX;
+        }
+        for (lane, cell) in cells.into_iter().flatten().enumerate() {
             let before = *cell;
             let found = cell.touch(who, first + lane as u16, touch(lane));
             if found.poison | found.race.is_some() | found.repeat {

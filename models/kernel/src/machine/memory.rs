@@ -1,8 +1,10 @@
 //! Bytes and their shadow memory: which threads wrote and read a cell, and the barriers between.
 
 use crate::machine::atomics::combined;
+use crate::machine::cells::{Cells, Shared};
 use crate::typed_ast::Atomic;
 use crate::types::Scalar;
+use std::ops::Range;
 
 /// Where one lane reaches, once it has been found right.
 #[derive(Clone, Copy)]
@@ -228,7 +230,7 @@ impl Cell {
         Joined::Combined
     }
 
-    pub(crate) fn state(&self) -> CellState {
+    pub(crate) fn state(self) -> CellState {
         let has = |flag: u16| self.flags & flag != 0;
         CellState {
             defined: has(INITIAL),
@@ -290,7 +292,7 @@ pub struct CellState {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Store {
     pub(crate) bytes: Vec<u8>,
-    pub(crate) cells: Vec<Cell>,
+    pub(crate) cells: Cells,
     /// Bytes of a cell, as a power of two.
     pub(crate) shift: u32,
     changes: Changes,
@@ -301,28 +303,32 @@ pub(crate) const POISON: u32 = 0x7ffa_dead;
 
 impl Store {
     pub(crate) fn new(bytes: usize, shift: u32) -> Self {
-        let mut store =
-            Self { bytes: vec![0; bytes], cells: Vec::new(), shift, changes: Changes::None };
-        store.reset();
+        let mut store = Self::with_cells(vec![0; bytes], shift, Cell::default());
+        store.poison();
         store
     }
 
     /// With these bytes in it.
     pub(crate) fn holding(bytes: Vec<u8>, shift: u32) -> Self {
-        let mut store = Self { bytes, shift, ..Self::default() };
-        store.refill(Cell { flags: INITIAL, ..Cell::default() });
-        store
+        Self::with_cells(bytes, shift, Cell { flags: INITIAL, ..Cell::default() })
+    }
+
+    fn with_cells(bytes: Vec<u8>, shift: u32, first: Cell) -> Self {
+        let cells = Cells::new(bytes.len().div_ceil(1 << shift), first);
+        Self { bytes, cells, shift, changes: Changes::None }
     }
 
     pub(crate) fn reset(&mut self) {
+        self.poison();
+        self.cells.reset();
+    }
+
+    fn poison(&mut self) {
         // Little-endian words of poison, whatever the size is divisible by.
         let poison = POISON.to_le_bytes();
         let (words, rest) = self.bytes.as_chunks_mut();
         words.fill(poison);
         rest.copy_from_slice(&poison[..rest.len()]);
-        let cells = self.bytes.len().div_ceil(1 << self.shift);
-        self.cells.clear();
-        self.cells.resize(cells, Cell::default());
     }
 
     /// Notes an atomic; a difference is the sum with a negative number.
@@ -335,41 +341,60 @@ impl Store {
         self.changes == Changes::Mixed
     }
 
-    pub(super) fn without_cells(&self) -> Self {
-        Self { bytes: self.bytes.clone(), cells: Vec::new(), shift: self.shift, ..Self::default() }
-    }
-
-    /// A cell; before the first access all cells of a store are the same.
-    pub(super) fn first_cell(&self) -> Cell {
-        self.cells.first().copied().unwrap_or_default()
-    }
-
-    pub(super) fn refill(&mut self, cell: Cell) {
-        self.cells = vec![cell; self.bytes.len().div_ceil(1 << self.shift)];
+    /// A copy of a store that nothing has reached.
+    pub(super) fn untouched(&self) -> Self {
+        Self {
+            bytes: self.bytes.clone(),
+            cells: self.cells.untouched(),
+            shift: self.shift,
+            changes: Changes::None,
+        }
     }
 
     /// Adds what blocks of another machine did to a store that began as `original`.
-    pub(super) fn join(&mut self, other: &Self, original: &Self) -> Joined {
+    pub(super) fn join(&mut self, mut other: Self, original: &Self) -> Joined {
         self.changes = self.changes.and(other.changes);
-        for cell in 0..self.cells.len() {
-            let from = cell << self.shift;
-            let bytes = from..(from + (1 << self.shift)).min(self.bytes.len());
-            match self.cells[cell].join(other.cells[cell]) {
-                Joined::Own => {}
-                Joined::Other => self.bytes[bytes.clone()].copy_from_slice(&other.bytes[bytes]),
-                Joined::Combined => {
-                    let Changes::Of(atomic, ty) = self.changes else { return Joined::Conflict };
-                    if ty.bytes() != 1 << self.shift {
-                        return Joined::Conflict;
-                    }
-                    let [own, other, first] =
-                        [&*self, other, original].map(|store| store.read(from, ty));
-                    self.write(from, ty, combined(atomic, ty, own, other, first));
+        for shared in self.cells.take_over(&mut other.cells) {
+            match shared {
+                Shared::TakenOver(cells) => {
+                    let bytes = self.bytes_of(cells);
+                    self.bytes[bytes.clone()].copy_from_slice(&other.bytes[bytes]);
                 }
-                Joined::Conflict => return Joined::Conflict,
+                Shared::Both(cells) => {
+                    for cell in cells {
+                        if self.join_cell(cell, &other, original) == Joined::Conflict {
+                            return Joined::Conflict;
+                        }
+                    }
+                }
             }
         }
         Joined::Own
+    }
+
+    fn join_cell(&mut self, cell: usize, other: &Self, original: &Self) -> Joined {
+        let others = other.cells.get(cell).unwrap_or_default();
+        let joined = self.cells.at(cell).join(others);
+        let bytes = self.bytes_of(cell..cell + 1);
+        match joined {
+            Joined::Own | Joined::Conflict => {}
+            Joined::Other => self.bytes[bytes.clone()].copy_from_slice(&other.bytes[bytes]),
+            Joined::Combined => {
+                let Changes::Of(atomic, ty) = self.changes else { return Joined::Conflict };
+                if ty.bytes() != 1 << self.shift {
+                    return Joined::Conflict;
+                }
+                let from = bytes.start;
+                let [own, other, first] =
+                    [&*self, other, original].map(|store| store.read(from, ty));
+                self.write(from, ty, combined(atomic, ty, own, other, first));
+            }
+        }
+        joined
+    }
+
+    fn bytes_of(&self, cells: Range<usize>) -> Range<usize> {
+        cells.start << self.shift..(cells.end << self.shift).min(self.bytes.len())
     }
 
     pub(crate) fn cell_of(&self, offset: usize) -> usize {

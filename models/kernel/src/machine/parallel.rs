@@ -14,6 +14,7 @@ use crate::machine::scheduler::Scheduler;
 use crate::machine::{Counts, Findings, Machine, NanWatch, Progress};
 use mlsys_lab::frame::kernel::Schedule;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
@@ -22,6 +23,9 @@ const SLICE: u64 = 1 << 12;
 
 /// Instructions between two questions whether the run is interrupted.
 const INTERRUPT_INTERVAL: u64 = 1 << 18;
+
+/// Shares of each thread, if all took equally many.
+const SHARES: u64 = 16;
 
 /// Instructions before other threads begin: a small launch has ended by then.
 const WARM_UP: u64 = 1 << 13;
@@ -33,6 +37,8 @@ const MOST_BYTES: usize = 1 << 28;
 struct Queue {
     next: AtomicU64,
     blocks: u64,
+    /// Blocks that a thread takes at once.
+    share: u64,
     spent: AtomicU64,
     most: u64,
     is_given_up: AtomicBool,
@@ -77,38 +83,36 @@ impl Machine {
         if threads < 2 || !self.is_independent() {
             return false;
         }
-        let original = self.without_cells();
+        let original = self.untouched();
         let queue = Queue {
             next: AtomicU64::new(0),
             blocks: self.launch.blocks(),
+            share: (self.launch.blocks() / (threads as u64 * SHARES)).max(1),
             spent: AtomicU64::new(0),
             most,
             is_given_up: AtomicBool::new(false),
         };
         self.residents = vec![None];
         self.scheduler = Scheduler::new(Schedule::InOrder, 1, 0);
-        let firsts: Vec<_> = self.buffers.iter().map(|buffer| buffer.store.first_cell()).collect();
-        self.work(&queue, warm_up, interrupted);
+        let mut blocks = 0..0;
+        self.work(&queue, &mut blocks, warm_up, interrupted);
         let fresh = || {
             let mut fresh = original.clone();
             fresh.residents = vec![None];
             fresh.scheduler = Scheduler::new(Schedule::InOrder, 1, 0);
-            for (buffer, first) in fresh.buffers.iter_mut().zip(&firsts) {
-                buffer.store.refill(*first);
-            }
             fresh
         };
         let is_joined = thread::scope(|scope| {
             let others = (1..threads).take_while(|_| queue.is_open()).filter_map(|_| {
                 let work = || {
                     let mut other = fresh();
-                    other.work(&queue, u64::MAX, &mut || false);
+                    other.work(&queue, &mut (0..0), u64::MAX, &mut || false);
                     other
                 };
                 thread::Builder::new().spawn_scoped(scope, work).ok()
             });
             let others: Vec<_> = others.collect();
-            self.work(&queue, u64::MAX, interrupted);
+            self.work(&queue, &mut blocks, u64::MAX, interrupted);
             let mut others = others.into_iter().map(thread::ScopedJoinHandle::join);
             let is_complete = !queue.is_given_up.load(Ordering::Relaxed) && !self.is_mixed();
             // Every thread is waited for, also behind one that cannot be joined.
@@ -128,17 +132,17 @@ impl Machine {
         is_done
     }
 
-    fn without_cells(&self) -> Self {
-        let bare = |buffer: &super::Buffer| super::Buffer {
+    fn untouched(&self) -> Self {
+        let untouched = |buffer: &super::Buffer| super::Buffer {
             name: buffer.name.clone(),
             of: buffer.of,
-            store: buffer.store.without_cells(),
+            store: buffer.store.untouched(),
         };
         Self {
             code: self.code.clone(),
             launch: self.launch.clone(),
             params: self.params.clone(),
-            buffers: self.buffers.iter().map(bare).collect(),
+            buffers: self.buffers.iter().map(untouched).collect(),
             residents: self.residents.clone(),
             scheduler: self.scheduler.clone(),
             counts: vec![Counts::default(); self.counts.len()],
@@ -149,14 +153,23 @@ impl Machine {
         }
     }
 
-    /// Runs blocks of the queue to their ends, until none is left or about `most` instructions are done.
-    fn work(&mut self, queue: &Queue, most: u64, interrupted: &mut dyn FnMut() -> bool) {
+    /// Runs these blocks and then ones of the queue to their ends, until none is left or about `most` instructions are done.
+    fn work(
+        &mut self,
+        queue: &Queue,
+        blocks: &mut Range<u64>,
+        most: u64,
+        interrupted: &mut dyn FnMut() -> bool,
+    ) {
         let warps = self.launch.warps_per_block();
         let (begun, mut told, mut asked) = (self.clock, self.clock, self.clock);
         while self.clock - begun < most
-            && let Some(block) = queue.take()
+            && let Some(block) = blocks.next().or_else(|| {
+                *blocks = queue.take();
+                blocks.next()
+            })
         {
-            self.begin(0, u64::from(block), block);
+            self.begin(0, block, block as u32);
             while let Some((slot, warp)) = self.scheduler.pick(&self.residents, warps) {
                 self.run_warp(slot, warp, SLICE);
                 if self.clock - asked >= INTERRUPT_INTERVAL {
@@ -191,9 +204,9 @@ impl Machine {
         if other.is_mixed() {
             return false;
         }
-        let stores = self.buffers.iter_mut().zip(&other.buffers).zip(&original.buffers);
+        let stores = self.buffers.iter_mut().zip(other.buffers).zip(&original.buffers);
         for ((own, other), original) in stores {
-            if own.store.join(&other.store, &original.store) == Joined::Conflict {
+            if own.store.join(other.store, &original.store) == Joined::Conflict {
                 return false;
             }
         }
@@ -208,12 +221,13 @@ impl Machine {
 }
 
 impl Queue {
-    fn take(&self) -> Option<u32> {
+    /// Blocks that follow each other: they share cells at their edges, and memory that a thread has touched already.
+    fn take(&self) -> Range<u64> {
         if !self.is_open() {
-            return None;
+            return 0..0;
         }
-        let block = self.next.fetch_add(1, Ordering::Relaxed);
-        u32::try_from(block).ok().filter(|_| block < self.blocks)
+        let first = self.next.fetch_add(self.share, Ordering::Relaxed).min(self.blocks);
+        first..(first + self.share).min(self.blocks)
     }
 
     fn spend(&self, instructions: u64) {

@@ -139,9 +139,9 @@ impl Executor<'_> {
         let (from, to) = (store.cell_of(offset), store.cell_of(offset + bytes as usize - 1));
         let mut poison = false;
         for cell in from..=to {
-            let before = self.store_of(buffer).cells[cell];
+            let before = *self.store_of(buffer).cells.at(cell);
             let who = self.warp.ordered(who, before, thread);
-            let cell = &mut self.store_of(buffer).cells[cell];
+            let cell = self.store_of(buffer).cells.at(cell);
             let other = cell.other();
             let found = cell.touch(who, thread, touch);
             poison |= found.poison;
