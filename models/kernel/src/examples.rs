@@ -1,8 +1,12 @@
 //! The built-in kernels: their texts, what they are launched on, and what should come out.
 
+mod reference;
+
+pub(crate) use crate::examples::reference::Reference;
 use crate::proof::{BlockRule, Contract, Given, GridRule};
-use crate::types::Scalar;
-use crate::{Launch, recipe};
+use crate::Launch;
+#[cfg(test)]
+use crate::recipe;
 use mlsys_lab::frame::kernel::{Argument as BoundArgument, Fill};
 
 #[derive(Clone, Copy, Debug)]
@@ -228,46 +232,6 @@ impl Example {
             Problem::VectorAdd | Problem::Matmul => "C",
             Problem::WindowSum | Problem::SharedWindowSum => "B",
             Problem::Brighten | Problem::Reduce | Problem::Transpose | Problem::Softmax => "out",
-        }
-    }
-
-    /// What should come out, computed the plain way in 64 bits.
-    pub(crate) fn reference(&self, sizes: Sizes, launch: &Launch) -> Vec<f64> {
-        let Sizes { elements, rows, columns, radius } = sizes;
-        let inputs = self.inputs(sizes).into_iter();
-        let inputs: Vec<Vec<f64>> = inputs
-            .map(|(count, fill)| recipe::values(&fill, Scalar::Float, count).numbers())
-            .collect();
-        // An example of one input has no `b`.
-        let [a, b] = [0, 1].map(|index| inputs.get(index).map_or(&[][..], Vec::as_slice));
-        match self.problem {
-            Problem::VectorAdd => a.iter().zip(b).map(|(x, y)| x + y).collect(),
-            Problem::Brighten => a.iter().map(|x| (1.5 * x).min(255.0)).collect(),
-            Problem::WindowSum | Problem::SharedWindowSum => {
-                (0..elements).map(|i| a[i..=i + 2 * radius].iter().sum()).collect()
-            }
-            Problem::Reduce => {
-                let block = launch.threads_per_block() as usize;
-                let part = |i: usize| a.iter().skip(i * block).take(block).sum();
-                (0..self.outputs(sizes, launch)).map(part).collect()
-            }
-            Problem::Transpose => {
-                (0..rows * columns).map(|i| a[i % rows * columns + i / rows]).collect()
-            }
-            Problem::Matmul => {
-                let cell = |i: usize| {
-                    (0..columns).map(|k| a[i / rows * columns + k] * b[k * rows + i % rows]).sum()
-                };
-                (0..rows * rows).map(cell).collect()
-            }
-            Problem::Softmax => {
-                let row = |row: &[f64]| -> Vec<f64> {
-                    let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                    let sum: f64 = row.iter().map(|x| (x - largest).exp()).sum();
-                    row.iter().map(|x| (x - largest).exp() / sum).collect()
-                };
-                a.chunks(columns).flat_map(row).collect()
-            }
         }
     }
 }

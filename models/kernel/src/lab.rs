@@ -9,12 +9,13 @@ mod proof;
 mod scoreboard;
 mod watch;
 
-use crate::examples::{Example, Sizes};
+use crate::examples::{Example, Reference, Sizes};
 use crate::lab::cost::Cost;
 use crate::lab::device::Execution;
 use crate::lab::network::{BufferRoles, PluggedKernel};
 use crate::lab::panels::Marks;
 use crate::machine::CellState;
+use crate::parts::in_parts;
 use crate::{
     Argument, Diagnostic, Extensions, Fault, Kernel, Launch, LaunchError, Machine, NanWatch,
     Progress, Schedule, Subgroups, Target, recipe,
@@ -23,7 +24,6 @@ use mlsys_lab::frame::kernel::{Problem, Recipe};
 use mlsys_lab::params::Origin;
 use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::{DeviceId, Frame, Lab, LabError, Params, Run, Value, picture};
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::thread;
@@ -61,8 +61,6 @@ struct Job {
     recipe: Recipe,
     /// The buffer to be filled; nothing for a custom kernel outside a network.
     output: Option<String>,
-    /// What should be in it, computed once the kernel has ended: for one that is too large to, it takes as long.
-    wanted: OnceCell<Vec<f64>>,
     example: Option<&'static Example>,
     /// The forward pass that it is a part of.
     plugged: Option<PluggedKernel>,
@@ -95,7 +93,8 @@ impl Lab for KernelLab {
         let watched = watch::report(run, &job, &machine)?;
         execution.carry_out(run, launcher, &job, &mut machine)?;
         let outputs = job.outputs(&machine);
-        report(run, &job, &machine, &outputs);
+        let mismatches = job.mismatches(&machine);
+        report(run, &job, &machine, &outputs, &mismatches);
         let claim = run.params.bool("proof")?.then(|| job.claim(&run.params));
         if let Some(claim) = &claim {
             proof::report(run, claim);
@@ -108,8 +107,7 @@ impl Lab for KernelLab {
                     reason: error.to_string(),
                 };
                 let [with, without] = classes.map_err(failed)?;
-                let wrong = job.mismatches(&machine).len();
-                plugged.report(run, &[&with, &without], wrong);
+                plugged.report(run, &[&with, &without], mismatches.len());
                 Some((plugged, with))
             }
             (None, _) | (_, None) => None,
@@ -251,7 +249,6 @@ impl Job {
             launch,
             arguments,
             output,
-            wanted: OnceCell::new(),
             example,
             plugged,
             sizes,
@@ -287,23 +284,31 @@ impl Job {
         named.filter(|(_, empty)| *empty).map(|((name, ..), _)| name.to_owned()).collect()
     }
 
+    /// What should be in the output; none of a custom kernel.
+    fn reference(&self) -> Option<Reference> {
+        match (&self.plugged, self.example) {
+            (Some(plugged), _) => Some(Reference::listed(plugged.wanted())),
+            (None, Some(example)) => Some(example.reference(self.sizes, &self.launch)),
+            (None, None) => None,
+        }
+    }
+
     /// Outputs that are not as they should be, ascending.
     fn mismatches(&self, machine: &Machine) -> Vec<usize> {
-        let Some(name) = &self.output else { return Vec::new() };
-        let wanted = self.wanted.get_or_init(|| match (&self.plugged, self.example) {
-            (Some(plugged), _) => plugged.wanted(),
-            (None, Some(example)) => example.reference(self.sizes, &self.launch),
-            (None, None) => Vec::new(),
-        });
+        let (Some(name), Some(reference)) = (&self.output, self.reference()) else {
+            return Vec::new();
+        };
         // A long float sum in one thread is as far from the reference as another device may be; integers are exact.
         let real = machine.buffers().any(|(buffer, of, _)| buffer == name && of.is_real());
         let tolerance = if real { crate::device::TOLERANCE } else { 0.0 };
-        let mut found = machine.elements(name);
-        let differs = |(index, want): (usize, &f64)| {
-            let near = |got: f64| (got - want).abs() <= tolerance * want.abs();
-            (!found.next().is_some_and(near)).then_some(index)
-        };
-        wanted.iter().enumerate().filter_map(differs).collect()
+        in_parts(reference.count, |range| {
+            let mut found = machine.elements(name, range.clone());
+            let differs = |index: &usize| {
+                let want = reference.element(*index);
+                !found.next().is_some_and(|got| (got - want).abs() <= tolerance * want.abs())
+            };
+            range.filter(differs).collect()
+        })
     }
 }
 
@@ -313,8 +318,13 @@ const LISTED: usize = 1024;
 /// Elements of a buffer that are reported.
 const SHOWN: usize = 4096;
 
-fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &[String]) {
-    let mismatches = job.mismatches(machine);
+fn report(
+    run: &mut Run<'_>,
+    job: &Job,
+    machine: &Machine,
+    outputs: &[String],
+    mismatches: &[usize],
+) {
     let cells = outputs.iter().flat_map(|name| machine.cells(name));
     let (unwritten, overwritten) = cells.fold((0_i64, 0_i64), |(unwritten, overwritten), cell| {
         (unwritten + i64::from(!cell.written), overwritten + i64::from(cell.rewritten))

@@ -26,6 +26,7 @@ mod machine;
 mod math;
 mod operators;
 mod parser;
+mod parts;
 pub mod proof;
 pub mod recipe;
 mod scalar_bits;

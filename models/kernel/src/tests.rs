@@ -26,7 +26,7 @@ pub(super) fn started(text: &str, launch: Launch, arguments: &[Argument]) -> Mac
 }
 
 pub(super) fn all(machine: &Machine, buffer: &str) -> Vec<f64> {
-    machine.elements(buffer).collect()
+    machine.elements(buffer, 0..usize::MAX).collect()
 }
 
 pub(super) fn poison(count: usize) -> Argument {

@@ -194,7 +194,7 @@ impl PluggedKernel {
         output: &str,
     ) -> Result<[Vec<usize>; 2], NetworkError> {
         // Uninitialized device memory has arbitrary contents; on a fresh device mostly zero.
-        let values = machine.elements(output).zip(machine.cells(output));
+        let values = machine.elements(output, 0..usize::MAX).zip(machine.cells(output));
         let numbers = values.map(|(value, cell)| if cell.defined { value as f32 } else { 0.0 });
         let found = numbers.chain(iter::repeat(0.0)).take(self.elements).collect();
         Ok([(self.opened.rest)(found)?, (self.opened.rest)(self.opened.result.clone())?])

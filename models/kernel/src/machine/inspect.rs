@@ -11,6 +11,7 @@ use crate::typed_ast::Vote;
 use crate::types::Scalar;
 use mlsys_lab::Value;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThreadState {
@@ -118,11 +119,10 @@ impl Machine {
         self.buffer(buffer)?.element(element)
     }
 
-    /// All elements of a buffer, with one search for its name.
-    pub fn elements(&self, buffer: &str) -> impl Iterator<Item = f64> {
+    /// Elements of a buffer, as far as it has them.
+    pub fn elements(&self, buffer: &str, range: Range<usize>) -> impl Iterator<Item = f64> {
         let buffer = self.buffer(buffer);
-        let count = buffer.map_or(0, Buffer::elements);
-        (0..count).filter_map(move |element| buffer?.element(element))
+        range.map_while(move |element| buffer?.element(element))
     }
 
     pub fn contents(&self, buffer: &str, most: usize) -> Vec<Value> {

@@ -24,7 +24,8 @@ fn example(
     launch.dynamic_shared = example.dynamic_shared(sizes, block);
     launch.schedule = schedule;
     let arguments = example.arguments(sizes, &launch);
-    let want = example.reference(sizes, &launch);
+    let reference = example.reference(sizes, &launch);
+    let want: Vec<f64> = (0..reference.count).map(|i| reference.element(i)).collect();
     let machine = ran(example.source, launch, &arguments);
     let got = all(&machine, example.output());
     assert_eq!(got.len(), want.len());

@@ -17,7 +17,7 @@ fn value(ty: &str, expression: &str) -> f64 {
         Argument::Whole(4_000_000_000),
         Argument::Whole(-5_000_000_000),
     ];
-    ran(&text, Launch::line(1, 1), &arguments).elements("o").next().expect("a value")
+    ran(&text, Launch::line(1, 1), &arguments).elements("o", 0..1).next().expect("a value")
 }
 
 #[test]

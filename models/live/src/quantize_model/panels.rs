@@ -171,7 +171,7 @@ fn sensitivity(session: &Session) -> Frame {
     let row = |layer| widths.iter().map(move |bits| cell(layer, *bits));
     let cells: Vec<f32> = layers.flat_map(row).collect();
     let scale = (0.0, reach(&cells).max(0.01 * times as f32));
-    let legend = format!("{lost} lost if this layer alone is rounded");
+    let legend = format!("{lost} lost if this layer alone is rounded; · none");
     let mut map = heat_map([session.layers.len(), widths.len()], cells, scale, legend);
     map.column_labels = widths.iter().map(|bits| format!("{bits} bits")).collect();
     map.row_labels = session.layers.iter().map(|layer| layer.what.clone()).collect();
@@ -360,10 +360,10 @@ fn speed(session: &Session) -> Frame {
         held(session) + " This device reads them packed; the products are sums of floats."
     } else {
         held(session)
-            + " On the processor burn keeps each of their weights in 8 bits, however few are asked for, and turns them back \
-               into floats before it multiplies: no time is saved, some is added."
+            + " On a CPU burn stores each weight in 8 bits at any width and converts it to a float before the product: \
+               this saves no time and adds some."
     };
-    let words = words + " What is stored is counted by the scheme.";
+    let words = words + " The stored bytes are counted from the format.";
     Frame::Panes(vec![
         pane("seconds for all fresh examples", bars("s", times)),
         pane("what computes", Frame::Text(words)),
@@ -373,7 +373,8 @@ fn speed(session: &Session) -> Frame {
 fn held(session: &Session) -> String {
     let (native, all) = (session.native, session.layers.len());
     if native == all {
-        return format!("All {all} matrices are burn's quantized tensors.");
+        let all = if all == 2 { "Both".to_owned() } else { format!("All {all}") };
+        return format!("{all} matrices are burn's quantized tensors.");
     }
     let others = if matches!(session.trained.architecture, Architecture::Transformer(_)) {
         "the embedding, of which rows are looked up, holds"

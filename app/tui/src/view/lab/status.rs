@@ -141,7 +141,7 @@ fn shown_value(lab: &LabState, metric: &str, value: &Value, app: &App) -> String
     match value {
         Value::Float(value) => {
             let unit = metrics::unit(lab.schema, metric);
-            quantity(significant(*value, 2), unit, app.glyphs())
+            quantity(significant(*value, 3), unit, app.glyphs())
         }
         Value::Array(values) if values.is_empty() => "none".to_owned(),
         Value::Array(values) => {
