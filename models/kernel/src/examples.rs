@@ -2,9 +2,9 @@
 
 mod reference;
 
+use crate::Launch;
 pub(crate) use crate::examples::reference::Reference;
 use crate::proof::{BlockRule, Contract, Given, GridRule};
-use crate::Launch;
 #[cfg(test)]
 use crate::recipe;
 use mlsys_lab::frame::kernel::{Argument as BoundArgument, Fill};
