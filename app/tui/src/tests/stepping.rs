@@ -146,7 +146,7 @@ fn a_click_chooses_what_it_points_at() {
 #[test]
 fn breakpoints_and_faults_stop_both_ways() {
     let mut bench = at_lab((80, 30), 1);
-    bench.follow(&[("*", "reads it")]);
+    bench.follow(&[("*", "writes it")]);
     let first = walk(&bench).clock();
     bench.keys("#");
     assert_eq!(walk(&bench).clock(), 0);

@@ -128,7 +128,7 @@ __global__ void softmax(const float *in, float *out, float scale, int columns) {
     }
     for (int j = 0; j < columns; j++) out[blockIdx.x * columns + j] = expf(scale * row[j] - m) / l;
 }
-//= wrong no correction: and should be
+//= wrong no correction: Two threads have different m
 __global__ void softmax(const float *in, float *out, float scale, int columns) {
     __shared__ float ms[128], ls[128];
     int t = threadIdx.x;

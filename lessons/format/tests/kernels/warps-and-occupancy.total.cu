@@ -69,7 +69,7 @@ __global__ void total(const float *in, float *out, int n) {
     for (int s = 16; s > 0; s /= 2) sum += __shfl_down_sync(0xffffffff, sum, s);
     if (threadIdx.x % 32 == 0) atomicAdd(&out[0], sum);
 }
-//= wrong stored, not added: reads it with no barrier between
+//= wrong stored, not added: writes it with no barrier between
 __global__ void total(const float *in, float *out, int n) {
     float sum = 0.0f;
     for (int i = blockDim.x * blockIdx.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) sum += in[i];

@@ -104,12 +104,25 @@ pub(crate) enum Rival {
 }
 
 impl Rival {
-    /// By the flags of a cell before and after the access that races.
+    /// By the flags of a cell before an access that races and after it; `is_other` if the thread that the cell names made
+    /// the earlier accesses of its warp.
     #[cold]
-    fn of(before: u16, after: u16) -> Self {
+    fn of(before: u16, after: u16, touch: CellAccess, is_other: bool) -> Self {
         // Of the levels at which it races, the narrowest.
         let level = raced_levels(after).checked_ilog2().unwrap_or(GRID);
-        match before >> level & 7 {
+        match Self::of_set(before >> level & 7) {
+            // Of its own warp's accesses that thread made each, or one like it.
+            Self::Mixed if is_other => match (touch, before >> WARP & 7) {
+                (CellAccess::Read, accesses) => Self::of_set(accesses & 5),
+                (_, accesses) => Self::of_set(accesses),
+            },
+            rival => rival,
+        }
+    }
+
+    fn of_set(accesses: u16) -> Self {
+        match accesses {
+            // Differing writes are marked as atomic too.
             1 | 5 => Self::Writes,
             2 => Self::Reads,
             4 => Self::Atomics,
@@ -141,6 +154,7 @@ impl Cell {
     #[inline(always)]
     pub(crate) fn touch(&mut self, who: Accessor, thread: u16, touch: CellAccess) -> CellFinding {
         let before = self.flags;
+        let is_other = (self.block, self.thread) != (who.block, thread);
         let mut flags = before;
         // The levels at which the access belongs to the set.
         let mut levels = ALL;
@@ -181,7 +195,7 @@ impl Cell {
         }
         if flags & RACED == 0 && conflicts(flags) {
             if raced_levels(flags) != 0 {
-                found.race = Some(Rival::of(before, flags));
+                found.race = Some(Rival::of(before, flags, touch, is_other));
                 flags |= RACED;
             } else {
                 found.repeat = !repeats(before);
