@@ -158,7 +158,7 @@ fn explain(formula: &Formula, env: &LessonEnv<'_>) -> String {
 }
 
 /// The first conjunct that does not hold.
-fn first_false<'e>(expr: &'e Expr, env: &dyn Env) -> &'e Expr {
+pub(crate) fn first_false<'e>(expr: &'e Expr, env: &dyn Env) -> &'e Expr {
     if let Node::Binary(BinaryOp::And, left, right) = &expr.node {
         let holds = match evaluate(left, env) {
             Ok(Value::Bool(truth)) => truth,

@@ -6,6 +6,7 @@ pub(crate) mod kernel;
 mod lab;
 mod mistake;
 mod number;
+mod prediction;
 pub(crate) mod quantity;
 
 use std::slice;
@@ -23,7 +24,8 @@ pub use job::{Grader, GradingJob, KnownNames};
 pub(crate) use lab::run_once;
 
 pub use kernel::{Case, CaseResult};
-pub use number::{Comparison, PredictionError, read_number};
+pub use number::read_number;
+pub use prediction::{Comparison, PredictionError};
 pub use quantity::ReadNumberError;
 
 /// What came of an answer.
@@ -234,8 +236,10 @@ fn judge_multiple(texts: &[&str], answer: &[String], wrong: &[Wrong<String>]) ->
             taken.push(choice);
         }
     }
-    if let Some(mistake) = taken.iter().find(|taken| !answer.iter().any(|right| right == *taken)) {
-        return Some(Judgement::Wrong(say(mistake, wrong)));
+    let mistakes = || taken.iter().filter(|taken| !answer.iter().any(|right| right == *taken));
+    if mistakes().next().is_some() {
+        let said: Vec<String> = mistakes().filter_map(|mistake| say(mistake, wrong)).collect();
+        return Some(Judgement::Wrong((!said.is_empty()).then(|| said.join(" "))));
     }
     match answer.len() - taken.len() {
         0 => Some(Judgement::Right),
@@ -314,7 +318,12 @@ fn judge_withheld(given: &Answer, asked: &Asked) -> Option<Judgement> {
         }
         Asked::List => {
             let texts = given.many()?;
-            return (!texts.is_empty()).then(|| numbers(&texts, None, Range::ALL));
+            return (!texts.is_empty()).then(|| match numbers(&texts, None, Range::ALL) {
+                Judgement::Malformed(why) => Judgement::Malformed(
+                    quantity::unseparated(&texts).map_or(why, |error| error.to_string()),
+                ),
+                judged @ (Judgement::Right | Judgement::Wrong(_) | Judgement::Recorded) => judged,
+            });
         }
         Asked::Choice { choices } => among(given.one()?, choices),
         Asked::Multiple { choices } => {

@@ -10,6 +10,7 @@ use mlsys_lab::params::{Given, Params, Settings};
 use mlsys_lab::report::{FrameTrigger, Report, RunData, Sink};
 use mlsys_lab::{LabError, Registry, Tables};
 
+use crate::check::{first_false, shown};
 use crate::env::LessonEnv;
 use crate::grade::answer::Judgement;
 use crate::model::{Formula, Setting, Wrong, settings};
@@ -62,11 +63,27 @@ pub(super) fn judge(
         Ok(Value::Number(x)) if x != 0.0 => Judgement::Right,
         Ok(Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::Series(_)) => {
             let stated = wrong.iter().find(|wrong| squeezed(&wrong.value) == squeezed(text));
-            Judgement::Wrong(stated.map(|wrong| wrong.say.clone()))
+            Judgement::Wrong(match stated {
+                Some(stated) => Some(stated.say.clone()),
+                None => not_as_asked(task.accept, &env),
+            })
         }
         // The learner's text reads but lacks what the condition is about, such as an input.
         Err(error) => Judgement::Wrong(Some(error.to_string())),
     }
+}
+
+/// What the answer's run gave in the first condition that does not hold, without what is asked for: that may be the
+/// answer.
+fn not_as_asked(accept: &Formula, env: &dyn Env) -> Option<String> {
+    let mut values: Vec<String> = Vec::new();
+    for (name, _) in first_false(&accept.expr, env).names() {
+        let own = name.as_str().strip_prefix("answer.");
+        if let (Some(own), Ok(value)) = (own, env.lookup(name.as_str())) {
+            values.push(format!("{own} is {}", shown(&value)));
+        }
+    }
+    (!values.is_empty()).then(|| format!("not as asked: {}", values.join(", ")))
 }
 
 /// Runs a lab to its end, on the CPU.

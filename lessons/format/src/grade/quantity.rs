@@ -13,6 +13,8 @@ pub enum ReadNumberError {
         "write a number such as 1218, 1.5e14, 1.9G or 1_000, or an expression such as 2*512^3: {0}"
     )]
     NoNumber(String),
+    #[error("separate the numbers by commas: {0}")]
+    Unseparated(String),
     #[error("the answer is in {wanted}, and `{typed}` is another unit")]
     OtherUnit { typed: String, wanted: String },
     #[error("the answer has no unit: write it without `{0}`")]
@@ -112,6 +114,15 @@ pub(crate) fn read_share(
         }
         read => read,
     }
+}
+
+/// What is wrong with numbers between which there are spaces or semicolons in place of commas.
+pub(crate) fn unseparated(texts: &[&str]) -> Option<ReadNumberError> {
+    let parts = || texts.iter().flat_map(|text| text.split([' ', ';', '\t']));
+    let parts: Vec<&str> = parts().filter(|part| !part.is_empty()).collect();
+    let are_numbers =
+        parts.len() > texts.len() && parts.iter().all(|part| read(part, None).is_ok());
+    are_numbers.then(|| ReadNumberError::Unseparated(parts.join(", ")))
 }
 
 /// A number that a quantity with this range can be; one outside is refused.

@@ -29,6 +29,18 @@ fn answers_are_graded_by_their_type() {
 }
 
 #[test]
+fn each_wrong_choice_is_told_why() {
+    let lesson = lesson(
+        "{question} q\ntype = \"multiple\"\nprompt = \"Which are even?\"\nanswer = [\"2\", \"4\"]\n\
+         wrong = [{ value = \"3\", say = \"3 is odd.\" }, { value = \"5\", say = \"So is 5.\" }]",
+    );
+    let question = lesson.question("q").unwrap();
+    let given = Answer::Many(["2", "3", "5"].map(str::to_owned).to_vec());
+    let grade = question.grade(&given, &LessonEnv::new(), &registry());
+    assert_eq!(grade.feedback.as_deref(), Some("3 is odd. So is 5."));
+}
+
+#[test]
 fn tolerances_hold_at_their_edges() {
     let verdict = |tolerance: &str, given: &str| {
         let text = format!(

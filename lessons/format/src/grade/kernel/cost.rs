@@ -1,6 +1,6 @@
 //! What a run cost, compared with the limits of its question.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mlsys_expr::{Env, EvalError, LookupError, Value as Known, evaluate};
 use mlsys_lab::report::RunData;
@@ -47,30 +47,31 @@ pub(super) struct Missed {
     pub(super) seen: BTreeMap<String, Value>,
 }
 
-/// A line for each limit that was kept, or the first that was not.
+/// What was measured for the limits, each metric once, or the first limit that was not kept.
 pub(super) fn check(
     task: &KernelTask,
     data: &RunData,
     env: &CostEnv<'_>,
 ) -> Result<Result<Vec<String>, Missed>, EvalError> {
-    let mut lines = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
     for (at, limit) in task.limits.iter().enumerate() {
         let is_kept = match evaluate(&limit.assert.expr, env)? {
             Known::Bool(kept) => kept,
             Known::Number(x) => x != 0.0,
             Known::Text(_) | Known::Series(_) => false,
         };
-        let line = measured(limit, data);
+        let costs = measured(limit, data);
         if !is_kept {
             let names = limit.assert.expr.names().into_iter();
             let seen = names.filter_map(|(name, _)| {
                 let metric = name.as_str().strip_prefix("answer.")?;
                 Some((metric.to_owned(), data.metric(metric)?))
             });
-            let say = format!("{line}. {}", limit.say);
+            let allowed = limit.assert.source.replace("answer.", "");
+            let say = format!("{}; allowed: {allowed}. {}", costs.join(", "), limit.say);
             return Ok(Err(Missed { at, say, seen: seen.collect() }));
         }
-        lines.push(line);
+        lines.extend(costs);
     }
     for (index, bound) in task.bounds.iter().enumerate() {
         let name = &bound.metric.value;
@@ -91,8 +92,10 @@ pub(super) fn check(
             let seen = value.map(|value| (name.clone(), value)).into_iter().collect();
             return Ok(Err(Missed { at: task.limits.len() + index, say, seen }));
         }
-        lines.push(format!("{name} {got}, {words} {limit}"));
+        lines.push(format!("{name} {got}"));
     }
+    let mut told = BTreeSet::new();
+    lines.retain(|line| told.insert(line.clone()));
     Ok(Ok(lines))
 }
 
@@ -137,8 +140,8 @@ fn advice(bound: &Bound) -> &'static str {
     }
 }
 
-/// What a limit is about: what was measured, and what is allowed.
-fn measured(limit: &Limit, data: &RunData) -> String {
+/// The metrics that a limit is about, as they were measured.
+fn measured(limit: &Limit, data: &RunData) -> Vec<String> {
     let names = limit.assert.expr.names().into_iter();
     let mut costs: Vec<String> = Vec::new();
     for (name, _) in names {
@@ -151,8 +154,7 @@ fn measured(limit: &Limit, data: &RunData) -> String {
             costs.push(cost);
         }
     }
-    let allowed = limit.assert.source.replace("answer.", "");
-    format!("{}; allowed: {allowed}", costs.join(", "))
+    costs
 }
 
 /// The runs of an answer and, where limits refer to it, of the reference.
