@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mlsys_lab::frame::{Graph, Marked, Place, Slot};
+use mlsys_lab::frame::{Graph, Marked, Node, Place, Slot};
 use mlsys_lab::value::{Value, number, significant};
 
 use crate::panel::picture::graph::layout::{Fit, Size, Spacing};
@@ -149,7 +149,12 @@ impl<'a> Cards<'a> {
             Form::Airy | Form::Snug if walked => Head::Together,
             Form::Airy | Form::Snug | Form::Bare => Head::Apart,
         };
-        let (label, operation) = (width(&node.label), width(&node.operation));
+        // Below a name its repetition is left out where the row is too short for both.
+        let written = match head {
+            Head::Apart if width(&node.operation) > form.widest() => without_name(node),
+            Head::Apart | Head::Together => &node.operation,
+        };
+        let (label, operation) = (width(&node.label), width(written));
         let top = match (head, operation) {
             (_, 0) => label,
             (Head::Together, _) => label + 3 + operation,
@@ -167,13 +172,22 @@ impl<'a> Cards<'a> {
         let own_row = usize::from(head == Head::Apart && operation > 0);
         Card {
             label: node.label.clone(),
-            operation: node.operation.clone(),
+            operation: written.to_owned(),
             head,
             value: at(Slot::Value).map(|value| shortened(value, form)),
             adjoint: at(Slot::Adjoint).map(|value| shortened(value, form)),
             rows: 1 + own_row + self.slots.iter().filter(|slot| **slot).count(),
             columns: top.max(longest(Slot::Value)).max(adjoint).min(form.widest()),
         }
+    }
+}
+
+/// What a node does, without the name that its label begins with: `[64, 512]` of `add [64, 512]`.
+fn without_name(node: &Node) -> &str {
+    let name = node.label.split(' ').next();
+    match node.operation.split_once(' ') {
+        Some((first, rest)) if Some(first) == name => rest,
+        Some(_) | None => &node.operation,
     }
 }
 
@@ -186,5 +200,28 @@ fn shortened(value: &Value, form: Form) -> String {
     match value.as_f64().filter(|x| x.is_finite() && matches!(value, Value::Float(_))) {
         Some(x) => number(significant(x, form.digits())),
         None => value.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_not_repeated_in_a_row_that_is_too_short_for_what_follows() {
+        let card = |label: &str, operation: &str, form: Form| {
+            let node = Node {
+                label: label.to_owned(),
+                operation: operation.to_owned(),
+                ..Node::default()
+            };
+            let graph = Graph { nodes: vec![node], ..Graph::default() };
+            let visible = VisibleGraph::default();
+            Cards::new(&graph, &GraphView::default(), &visible).node(0, form).operation
+        };
+        assert_eq!(card("add", "add [64, 512]", Form::Bare), "[64, 512]");
+        assert_eq!(card("add 2", "add [64, 512]", Form::Bare), "[64, 512]");
+        assert_eq!(card("add", "add [64, 512]", Form::Snug), "add [64, 512]");
+        assert_eq!(card("z", "add [64, 512]", Form::Bare), "add [64, 512]");
     }
 }
