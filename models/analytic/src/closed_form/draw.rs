@@ -114,12 +114,18 @@ fn draw<'a>(drawing: &'a Drawing, scope: &Scope<'a>, run: &'a Scope<'a>) -> Resu
             let series = names.filter(|name| !name.is_empty()).collect();
             Frame::Scatter(Scatter { x, y, series, points, lines })
         }
-        Drawing::Cells { across, start, group, kinds, note, rows } => {
+        Drawing::Cells { across, start, group, focus, kinds, note, rows } => {
             let whole = |formula: &Option<Formula>| {
                 let number = formula.as_ref().map(|formula| scope.number(formula)).transpose()?;
                 Ok(number.flatten().map_or(0, |number| number.clamp(0.0, 1e9) as usize))
             };
             let (first, group) = (whole(start)?, whole(group)?);
+            let focus = focus.as_ref().map(|(row, column)| {
+                let place =
+                    |formula| Ok(scope.number(formula)?.map(|at| at.clamp(0.0, 1e9) as usize));
+                Ok(place(row)?.zip(place(column)?))
+            });
+            let focus = focus.transpose()?.flatten();
             let mut count = 0;
             let rows = elements(rows, scope, run, |what, scope| {
                 let mut cells = Vec::new();
@@ -143,7 +149,7 @@ fn draw<'a>(drawing: &'a Drawing, scope: &Scope<'a>, run: &'a Scope<'a>) -> Resu
                 kinds: kinds.clone(),
                 rows: sorted(rows),
                 note: scope.text(note)?,
-                focus: None,
+                focus,
             })
         }
         Drawing::Panes(rows) => {

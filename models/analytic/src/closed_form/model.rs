@@ -121,6 +121,8 @@ pub(super) enum Drawing {
         /// The number of the first column, if it is not 0.
         start: Option<Formula>,
         group: Option<Formula>,
+        /// The row and the column that stay in sight where not all cells fit.
+        focus: Option<(Formula, Formula)>,
         kinds: Vec<Kind>,
         note: Template,
         rows: Vec<Row<CellsOf>>,

@@ -54,6 +54,7 @@ fn the_keys_of_a_picture_choose_what_is_drawn() {
         (format!("{bars}\nsort = '-bytes'\nfirst = 2"), "2 1000"),
         (cells.to_owned(), "0 - 1 2"),
         (format!("{cells}\nstart = 'bytes + 24'"), "1024 - 1 2"),
+        (format!("{cells}\nfocus_row = '0'\nfocus_column = 'bytes - 998'"), "0 - 1 2 at 0 2"),
     ] {
         let data = run(&format!("{start}{picture}\n[[panel]]{steps}"), &[]).unwrap();
         let mut drawn: Vec<String> = Vec::new();
@@ -64,6 +65,7 @@ fn the_keys_of_a_picture_choose_what_is_drawn() {
             let text = |cell: &Option<Cell>| cell.as_ref().map_or("-".into(), |c| c.text.clone());
             drawn.push(cells.first.to_string());
             drawn.extend(cells.rows[0].cells.iter().map(text));
+            drawn.extend(cells.focus.map(|(row, column)| format!("at {row} {column}")));
         }
         assert_eq!(drawn.join(" "), expected, "{picture}");
     }

@@ -252,6 +252,8 @@ fn cells(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Drawi
     let across = fields.template("across", names);
     let start = fields.formula("start", names);
     let group = fields.formula("group", names);
+    let row = fields.formula("focus_row", names);
+    let focus = row.zip(fields.formula("focus_column", names));
     let kinds = fields.take("kinds").and_then(|value| fields.deserialize(value, "`kinds`"));
     if kinds.is_none() {
         fields.missing("kinds", "kinds = [{ name = \"used\", tone = \"first\" }]");
@@ -276,7 +278,7 @@ fn cells(fields: &mut Fields<'_, '_, '_>, names: &mut Names<'_>) -> Option<Drawi
         cell.finish();
         Some(CellsOf { label, remark, each: each?, kind: kind?, text })
     });
-    Some(Drawing::Cells { across, start, group, kinds: kinds?, note, rows })
+    Some(Drawing::Cells { across, start, group, focus, kinds: kinds?, note, rows })
 }
 
 fn steps(fields: &mut Fields<'_, '_, '_>, form: &Form, names: &mut Names<'_>) -> Option<Drawing> {
