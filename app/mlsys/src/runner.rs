@@ -193,7 +193,11 @@ fn comparisons(lesson: &Lesson, plans: &[Plan<'_>], ran: &BTreeMap<&str, Ran>) -
             if found.iter().any(|one| one.panel == panel.name) {
                 continue;
             }
-            let company = RunComparison { all: &all, own: None, goals: lesson.goals(&panel.name) };
+            let company = RunComparison {
+                all: &all,
+                goals: lesson.goals(&panel.name),
+                ..RunComparison::default()
+            };
             let lines = lines(plan.schema(), panel, &company);
             if !lines.is_empty() {
                 found.push(Comparison { panel: panel.name.clone(), lines });

@@ -100,6 +100,8 @@ pub struct RunComparison<'a> {
     /// All runs of the lesson that have ended, the oldest first; the one on the screen may be among them.
     pub all: &'a [Arc<FinishedRun>],
     pub own: Option<Own<'a>>,
+    /// The parameters that the lesson gives the lab: without a run of its own those like them are compared.
+    pub set: Option<&'a Params>,
     pub goals: &'a [Goal],
 }
 

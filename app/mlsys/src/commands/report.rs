@@ -281,8 +281,8 @@ fn pictures(summary: &Summary, data: &RunData, others: &Others<'_>, body: &mut S
         let scene = Scene {
             comparison: RunComparison {
                 all: &others.all,
-                own: None,
                 goals: others.lesson.map_or(&[], |lesson| lesson.goals(&panel.name)),
+                ..RunComparison::default()
             },
             ..Scene::new(schema, panel, data, &view)
         };

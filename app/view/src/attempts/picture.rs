@@ -67,10 +67,10 @@ fn rows(
 ) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut reference = None;
-    // Without a run of its own the picture is of those that are like the first.
+    // Where neither a run nor a lesson says which, the picture is of those that are like the first.
     let same = attempts.same.as_deref();
-    let own = comparison.own.zip(same);
-    let mut wanted = own.and_then(|(own, name)| own.params.get(name).cloned());
+    let params = comparison.own.map(|own| own.params).or(comparison.set);
+    let mut wanted = params.zip(same).and_then(|(params, name)| params.get(name).cloned());
     for one in comparison.others(schema, &panel.name) {
         if let Some(theirs) = same.and_then(|name| one.params.get(name))
             && *theirs != *wanted.get_or_insert_with(|| theirs.clone())

@@ -106,6 +106,11 @@ fn runs_that_differ_in_a_fixed_parameter_are_left_out() {
     let own = Own { lab: "mine", params: &params, turned: &[], left: None };
     // This one has 8 bits, and has found nothing yet, not even what it is compared with.
     assert_eq!(sizes(Some(own)), [100_000.0]);
+    // Before it runs, the lesson says which are like it.
+    let set = RunComparison { all: &all, set: Some(&params), ..RunComparison::default() };
+    let drawn = scatter(picture(round, panel, &RunData::default(), &set));
+    assert_eq!(drawn.points[0].place(), Some((100_000.0, 0.99)));
+    assert_eq!(drawn.points.len(), 2, "with what both are compared with");
 }
 
 #[test]
@@ -117,7 +122,7 @@ fn the_current_run_is_a_point_when_complete() {
     let left = ran(round, "q", 4, &data);
     let all = [ran(round, "q8", 8, &found(100_000, 0.99)), Arc::clone(&left)];
     let own = Own { lab: "q", params: &params, turned: &turned, left: Some(&left) };
-    let company = RunComparison { all: &all, own: Some(own), goals: &[] };
+    let company = RunComparison { all: &all, own: Some(own), ..RunComparison::default() };
     let panel = round.panel("ledger").unwrap();
     let drawn = scatter(picture(round, panel, &data, &company));
     assert_eq!(drawn.series, ["this run", "round", "dense"]);
@@ -152,7 +157,7 @@ fn a_goal_is_relative_to_the_baseline() {
         ran(round, "small", 2, &found(40_000, 0.9)),
         ran(round, "broken", 1, &found(20_000, f64::NAN)),
     ];
-    let company = RunComparison { all: &all, own: None, goals: &goals };
+    let company = RunComparison { all: &all, goals: &goals, ..RunComparison::default() };
     let panel = round.panel("ledger").unwrap();
     let drawn = scatter(picture(round, panel, &RunData::default(), &company));
     let names: Vec<&str> = drawn.lines.iter().map(|line| line.name.as_str()).collect();

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use mlsys_lab::frame::Frame;
+use mlsys_lab::params::Params;
 use mlsys_lab::schema::{Draw, Panel, Schema};
 use mlsys_lab::{RunData, Value};
 use mlsys_lesson::{Goal, Lesson};
@@ -19,6 +20,8 @@ pub struct Attempts {
     all: Arc<[Arc<FinishedRun>]>,
     /// What the run on the screen left, if it has ended.
     pub(in crate::state) left: Option<Arc<FinishedRun>>,
+    /// The lab's parameters as its lesson sets them.
+    set: Option<Params>,
     /// What the lesson wants reached, by the panel's place in the schema.
     goals: Vec<Vec<Goal>>,
     /// The curves of the newest other runs, by the panel's place in the schema; empty for a panel that has none.
@@ -84,6 +87,7 @@ impl LabState {
 
     pub fn share(&mut self, all: Arc<[Arc<FinishedRun>]>, lesson: &Lesson) {
         self.others.finished.all = all;
+        self.others.finished.set = self.lesson_params().ok();
         self.forget_drawn();
         let panels = self.schema.panels.iter();
         self.others.finished.goals =
@@ -114,6 +118,7 @@ impl LabState {
                 turned: &self.run.turned_at_start,
                 left: self.others.finished.left.as_ref(),
             }),
+            set: self.others.finished.set.as_ref(),
             goals: goals.map_or(&[], Vec::as_slice),
         }
     }
