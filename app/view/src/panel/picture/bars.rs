@@ -64,6 +64,48 @@ fn value_text(bar: &Bar, scale: Scale, unit: Option<&str>, look: &Look) -> Strin
     }
 }
 
+/// What is told of a remark.
+#[derive(Clone, Copy)]
+enum Part {
+    Whole,
+    /// Up to a colon or a comma.
+    First,
+}
+
+/// What stands behind the bars.
+struct Captions {
+    values: Vec<String>,
+    remarks: Vec<String>,
+}
+
+/// The values with their unit and the remarks. Where these have room neither behind the bars nor in rows below them, the
+/// values do without a unit, or the remarks are cut after their first part.
+fn captions(bars: &Bars, area: Rect, unit: Option<&str>, look: &Look) -> Captions {
+    let values = |unit: Option<&str>| -> Vec<String> {
+        bars.bars.iter().map(|bar| value_text(bar, bars.scale, unit, look)).collect()
+    };
+    let remarks = |part: Part| -> Vec<String> {
+        let remarks = bars.bars.iter().map(|bar| match part {
+            Part::Whole => bar.remark.as_str(),
+            Part::First => bar.remark.split([':', ',']).next().unwrap_or_default(),
+        });
+        remarks.map(str::to_owned).collect()
+    };
+    let labels = pen::widest(bars.bars.iter().map(|bar| &bar.label));
+    let fits = |captions: &Captions| {
+        let behind = pen::widest(&captions.values) + pen::widest(&captions.remarks);
+        labels + behind + 4 + SHORTEST <= area.width
+    };
+    let forms = [(unit, Part::Whole), (None, Part::Whole), (unit, Part::First)];
+    let has_rows = bars.bars.len() * 2 <= usize::from(area.height);
+    let mut all = forms.into_iter().take(if has_rows { 1 } else { forms.len() });
+    let found = all.find_map(|(unit, part)| {
+        let captions = Captions { values: values(unit), remarks: remarks(part) };
+        Some(captions).filter(fits)
+    });
+    found.unwrap_or_else(|| Captions { values: values(unit), remarks: remarks(Part::Whole) })
+}
+
 /// One bar, in eighths of a cell where the glyphs have them.
 fn length(pen: &mut Pen<'_>, track: Rect, bar: &Bar, axis: &Axis, look: &Look) {
     let zero = axis.share(0.0).unwrap_or(0.0);
@@ -133,12 +175,11 @@ impl Picture for Bars {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         let marked = at.view.mark.map(|mark| mark.within(1, self.bars.len()).row);
         let unit = unit(&self.unit);
-        let texts: Vec<String> =
-            self.bars.iter().map(|bar| value_text(bar, self.scale, unit, look)).collect();
+        let Captions { values: texts, remarks: captions } = captions(self, area, unit, look);
         let values = pen::widest(&texts).min(area.width / 2);
         let spare = area.width.saturating_sub(values + 2 + SHORTEST).max(area.width * 2 / 5);
         let labels = pen::widest(self.bars.iter().map(|bar| &bar.label)).min(spare);
-        let remarks = pen::widest(self.bars.iter().map(|bar| &bar.remark));
+        let remarks = pen::widest(&captions);
         // Lengths come first: next to remarks they would have no room. These go below their bars where there are rows
         // for them; otherwise a marked bar tells its remark.
         let crowded = labels + values + remarks + 4 + SHORTEST > area.width;
@@ -163,8 +204,8 @@ impl Picture for Bars {
         let is_below = crowded && has_remarks && pitch == 2;
         let mut y = if is_below { area.y } else { area.y + pitch - 1 };
         let first = marked.map_or(0, |marked| (marked + 1).saturating_sub(shown.max(1)));
-        let all = self.bars.iter().zip(&texts).enumerate();
-        for (place, (bar, text)) in all.skip(first).take(shown) {
+        let all = self.bars.iter().zip(texts.iter().zip(&captions)).enumerate();
+        for (place, (bar, (text, caption))) in all.skip(first).take(shown) {
             let style = if marked == Some(place) { look.theme.selection } else { look.theme.text };
             pen.within(area.x, y, labels, &bar.label, style);
             length(&mut pen, Rect { y, height: 1, ..track }, bar, &axis, look);
@@ -184,7 +225,7 @@ impl Picture for Bars {
                     pen.text(x, y + 1, remark, look.theme.dim);
                 }
             } else {
-                pen.within(area.right() - remarks, y, remarks, &bar.remark, look.theme.dim);
+                pen.within(area.right() - remarks, y, remarks, caption, look.theme.dim);
             }
             y += pitch;
         }
