@@ -136,13 +136,14 @@ pub(crate) fn row_need(cells: &Cells, width: u16, legend: Legend, look: &Look) -
     need.and(legend + text::rows(&cells.note, width))
 }
 
-/// The numbers above: where groups begin, or every fourth or eighth column.
+/// The numbers above: where groups begin, or every fourth column, or all where they have room.
 fn numbers(area: Rect, canvas: &mut Canvas, cells: &Cells, plan: &Plan, look: &Look) {
     let mut pen = Pen::new(area, canvas, &look.glyphs);
     pen.ending(area.x + plan.labels, area.y, &cells.across, look.theme.dim);
     let (first, shown) = plan.columns;
     let step = match cells.group {
-        0 if plan.cell >= 4 => 1,
+        // Each of a few has one digit.
+        0 if plan.cell >= 4 || plan.cell >= 2 && cells.columns() <= FEW && cells.first < 3 => 1,
         0 => 4,
         group => group,
     };
@@ -215,6 +216,16 @@ fn rows(
                     Written::Yes => {
                         pen.glyph(x, y, glyph, style);
                         pen.within(x + 1, y, plan.cell - 2, &cell.text, style);
+                    }
+                    Written::Close => {
+                        pen.glyph(x, y, glyph, style);
+                        pen.within(x + 1, y, plan.cell - 1, &cell.text, style);
+                    }
+                    Written::Alone if !cell.text.is_empty() => {
+                        pen.within(x, y, plan.cell - 1, &cell.text, style);
+                    }
+                    Written::Alone => {
+                        pen.glyph(x, y, glyph, style);
                     }
                     // The widest leave a gap, so that neighbours are told apart.
                     Written::No => pen.run(x, y, (plan.cell - 1).max(1), glyph, style),

@@ -67,7 +67,10 @@ impl Picture for Vec<Pane> {
             legend::draw(below, canvas, &cells::kinds(of, look), look);
         }
         if seen.len() < self.len() {
-            let label = format!("{} to {} of {}", seen.start + 1, seen.end, self.len());
+            let label = match seen.len() {
+                1 => format!("{} of {}", seen.end, self.len()),
+                _ => format!("{} to {} of {}", seen.start + 1, seen.end, self.len()),
+            };
             let mut pen = Pen::new(area, canvas, &look.glyphs);
             pen.ending(area.right(), area.bottom() - 1, &label, look.theme.dim);
         }

@@ -189,7 +189,7 @@ fn draw_names(
         timeline.lanes.len().saturating_sub(first + usize::from(parts.names.height / parts.pitch));
     if (below > 0 || first > 0) && parts.lanes.height > 0 {
         let text = format!(
-            " lanes {} to {} of {} ",
+            " rows {} to {} of {} ",
             first + 1,
             timeline.lanes.len() - below,
             timeline.lanes.len()

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use mlsys_harness::snapshot::rows;
 use mlsys_lab::frame::{
-    Cell, CellRow, Cells, Frame, HeatMap, Kind, Pane, Scatter, ScatterPoint, Table, Timeline, Tone,
+    Bar, Bars, Cell, CellRow, Cells, Frame, HeatMap, Kind, Pane, Scatter, ScatterPoint, Table,
+    Timeline, Tone,
 };
+use mlsys_lab::schema::Scale;
 use mlsys_lab::value::Value;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -249,4 +251,45 @@ fn the_marked_cell_is_scrolled_into_view() {
         assert!(text.contains(&format!("lane {column}")), "{text}");
         assert!(text.contains("of 300"), "{text}");
     }
+}
+
+fn text_of(frame: &Frame, (width, height): (u16, u16)) -> String {
+    let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
+    let look = look(ColorDepth::None, GlyphSet::Unicode);
+    draw_frame(buf.area, &mut buf, frame, &FrameView::default(), Focus::Aside, &look);
+    rows(&buf).join("\n")
+}
+
+#[test]
+fn numbers_of_two_digits_in_cells_give_up_their_gaps_before_they_go() {
+    let mut cells = warps("12");
+    cells.rows.iter_mut().for_each(|row| row.remark.clear());
+    // Names, 32 cells, and a line between each eight of them.
+    let text = |cell: u16| text_of(&Frame::Cells(cells.clone()), (7 + 32 * cell + 3, 12));
+    assert!(text(4).contains("█12 █12"), "{}", text(4));
+    assert!(text(3).contains("█12█12"), "{}", text(3));
+    assert!(!text(2).contains("12█"), "{}", text(2));
+}
+
+#[test]
+fn remarks_behind_bars_come_before_the_unit() {
+    let bar = |label: &str, remark: &str| Bar {
+        label: label.to_owned(),
+        value: Some(0.9375),
+        remark: remark.to_owned(),
+    };
+    let bars = vec![
+        bar("warps", "40 of 64, room for 32 blocks"),
+        bar("registers", "61440 of 65536: limits, 20 blocks fit"),
+    ];
+    let frame = Frame::Bars(Bars { unit: "share taken".to_owned(), scale: Scale::Linear, bars });
+    let text = text_of(&frame, (65, 2));
+    assert!(text.contains("limits, 20 blocks fit") && !text.contains("share taken"), "{text}");
+    let text = text_of(&frame, (90, 2));
+    assert!(text.contains("limits, 20 blocks fit") && text.contains("share taken"), "{text}");
+    let text = text_of(&frame, (55, 2));
+    assert!(text.contains("61440 of 65536") && text.contains("share taken"), "{text}");
+    // Below their bars where there are rows.
+    let text = text_of(&frame, (65, 4));
+    assert!(text.contains("limits, 20 blocks fit") && text.contains("share taken"), "{text}");
 }

@@ -1,6 +1,6 @@
 //! Which rows and columns of cells are seen in an area, and how wide they are drawn.
 
-use mlsys_lab::frame::{CellRow, Cells};
+use mlsys_lab::frame::{CellRow, Cells, Tone};
 use ratatui::layout::Rect;
 
 use crate::canvas as pen;
@@ -8,6 +8,9 @@ use crate::panel::view::Mark;
 
 /// The widest that a cell without text is drawn.
 const WIDEST: u16 = 3;
+
+/// The longest text that is told from its neighbours without a gap.
+const SHORT: u16 = 2;
 
 pub(super) struct Plan {
     pub(super) labels: u16,
@@ -24,7 +27,12 @@ pub(super) struct Plan {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Written {
+    /// Behind the glyph.
     Yes,
+    /// In its place.
+    Alone,
+    /// Behind the glyph, without a gap to the next cell, whose glyph parts them.
+    Close,
     No,
 }
 
@@ -41,8 +49,8 @@ pub(super) fn wide(cells: usize, cell: u16, group: usize) -> usize {
 pub(super) fn plan(area: Rect, cells: &Cells, columns: usize, mark: Option<Mark>) -> Plan {
     let labels = label_width(cells).min(area.width / 2);
     let room = usize::from(area.width.saturating_sub(labels + 1));
-    let texts = cells.rows.iter().flat_map(|row| row.cells.iter().flatten());
-    let text = pen::widest(texts.map(|cell| &cell.text));
+    let texts = || cells.rows.iter().flat_map(|row| row.cells.iter().flatten());
+    let text = pen::widest(texts().map(|cell| &cell.text));
     // What stands behind the rows comes before wide cells.
     let behind = match pen::widest(cells.rows.iter().map(|row| &row.remark)) {
         0 => 0,
@@ -51,8 +59,16 @@ pub(super) fn plan(area: Rect, cells: &Cells, columns: usize, mark: Option<Mark>
     let fits = |cell: u16, behind: usize| wide(columns, cell, cells.group) + behind <= room;
     // Glyph, text, gap.
     let with_text = text.saturating_add(2);
+    // No glyph stands before texts that are cells by themselves.
+    let are_alone = texts()
+        .filter(|cell| !cell.text.is_empty())
+        .all(|cell| cells.kinds.get(cell.kind).is_some_and(|kind| kind.tone == Tone::Text));
     let (cell, written) = if text > 0 && fits(with_text, 0) {
         (with_text, Written::Yes)
+    } else if text > 0 && are_alone && fits(with_text - 1, behind) {
+        (with_text - 1, Written::Alone)
+    } else if (1..=SHORT).contains(&text) && fits(with_text - 1, behind) {
+        (with_text - 1, Written::Close)
     } else {
         let widest = |behind: usize| (1..=WIDEST).rev().find(|cell| fits(*cell, behind));
         let cell = widest(behind).or_else(|| widest(0));

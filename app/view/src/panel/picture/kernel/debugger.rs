@@ -159,7 +159,8 @@ impl KernelDebugger {
 
     pub fn marked(&self) -> u32 {
         let last = self.recipe.source.lines().count().max(1) as u32;
-        self.marked.or_else(|| self.line()).unwrap_or(1).clamp(1, last)
+        let ran = || self.last().map(|step| step.place.line);
+        self.marked.or_else(|| self.line()).or_else(ran).unwrap_or(1).clamp(1, last)
     }
 
     pub fn is_marked(&self, line: u32) -> bool {
@@ -178,8 +179,7 @@ impl KernelDebugger {
 
     /// Whether the selected block has ended, so that its warps have left nothing to look at.
     pub fn has_ended(&self) -> bool {
-        let state = self.machine().map(|machine| machine.block_state(self.here().block));
-        state == Ok(BlockState::Ended)
+        self.machine().is_ok_and(|it| it.block_state(self.here().block) == BlockState::Ended)
     }
 
     pub fn blocks(&self) -> u64 {

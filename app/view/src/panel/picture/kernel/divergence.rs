@@ -7,14 +7,18 @@ use mlsys_lab::frame::{Cell, CellRow, Cells, Kind, Tone};
 use super::before::Before;
 use super::cell_kinds::lane_ranges;
 use super::debugger::{KernelDebugger, Thread};
+use crate::text;
 
 const ACTIVE: usize = 0;
 const INACTIVE: usize = 1;
 const LINE: usize = 2;
-const THEN: usize = 3;
+const NOW: usize = 3;
+const THEN: usize = 4;
 
 /// Columns of the longest name of lanes that go together in order, `lanes 16, 17 .. 31`, and a gap.
 const LABEL: usize = 20;
+/// The row of the legend.
+const LEGEND: usize = 1;
 /// Stretches in a round of a loop, at most.
 const LONGEST: usize = 12;
 
@@ -93,11 +97,14 @@ pub(super) fn raster(
         return (Cells { note, ..Cells::default() }, None);
     }
     let clock = debugger.clock();
-    // A column is as wide as its longest number, with a glyph's place and a gap; names of lanes stand before them.
     let then = before.map_or(Vec::new(), |before| issues(before.then, (block, warp)));
     let numbers = all.iter().chain(&then).map(|issue| issue.line.max(issue.instructions));
-    let column = numbers.max().unwrap_or(0).to_string().len() + 2;
-    let room = (columns.saturating_sub(LABEL) / column).max(1);
+    // A column is as wide as its longest number with a gap, and a glyph's place where all have room for it; names of
+    // lanes stand before them.
+    let digits = numbers.max().unwrap_or(0).to_string().len();
+    let [wide, room] =
+        [digits + 2, digits + 1].map(|column| (columns.saturating_sub(LABEL) / column).max(1));
+    let room = if Stretches::new(&all, wide).all.len() <= wide { wide } else { room };
     let stretches = Stretches::new(&all, room);
     let then_stretches = Stretches::new(&then, room);
     // Before the first step the whole run is shown. Done are those up to the newest one.
@@ -113,13 +120,26 @@ pub(super) fn raster(
     let then_heading = 2 + usize::from(then_stretches.has_loops());
     let then_rows = if then.is_empty() { 0 } else { then_groups.len() + 1 + then_heading };
     let groups = groups(shown, rows.saturating_sub(8 + then_rows) < LANES);
+    let [issued, share] = activity(&all);
+    let summary = format!("{name}: {issued:.0} instructions, {share:.0} % of their lanes active.");
     let mut cell_rows = heading(shown, stretches.has_loops());
+    // The lanes are the picture: rounds and instructions are left out where not all rows fit.
+    let around = LEGEND + usize::from(text::rows(&summary, columns as u16));
+    cell_rows.truncate(rows.saturating_sub(around + groups.len()).max(1));
+    let now = (done > first).then(|| done - 1 - first);
     let mut mark = None;
     for lanes in &groups {
-        if done > first && lanes.contains(&(lane as usize)) {
-            mark = Some((cell_rows.len(), done - 1 - first));
+        if lanes.contains(&(lane as usize)) {
+            mark = now.map(|now| (cell_rows.len(), now));
         }
-        cell_rows.push(lanes_row(lanes, shown, ACTIVE));
+        let mut row = lanes_row(lanes, shown, ACTIVE);
+        let cells = row.cells.iter_mut().enumerate();
+        for (_, cell) in cells.filter(|(place, _)| Some(*place) == now) {
+            if let Some(cell) = cell.as_mut().filter(|cell| cell.kind == ACTIVE) {
+                cell.kind = NOW;
+            }
+        }
+        cell_rows.push(row);
     }
     let has_room = !then_shown.is_empty() && cell_rows.len() + then_rows + 8 <= rows;
     if has_room {
@@ -128,7 +148,6 @@ pub(super) fn raster(
         cell_rows.extend(then_groups.iter().map(|lanes| lanes_row(lanes, then_shown, THEN)));
     }
     let kind = |name: &str, tone| Kind { name: name.to_owned(), tone };
-    let [issued, share] = activity(&all);
     let label = before.map_or("", |before| before.label);
     let earlier = if then.is_empty() {
         String::new()
@@ -138,19 +157,22 @@ pub(super) fn raster(
     };
     let mut kinds =
         vec![kind("active", Tone::First), kind("inactive", Tone::Faint), kind("", Tone::Text)];
+    kinds.push(match now {
+        Some(_) => kind("active now", Tone::Now),
+        None => kind("", Tone::Text),
+    });
     kinds.extend(has_room.then(|| kind("active in the earlier run", Tone::Second)));
     let what = if stretches.has_loops() { ", the rounds of a loop together" } else { "" };
-    let cells = Cells {
-        kinds,
-        rows: cell_rows,
-        note: format!(
-            "{name}: {issued:.0} instructions, {share:.0} % of their lanes active. A column is a stretch on one line with \
-             the same lanes{what}, {} to {} of {count}.{earlier}",
-            first + 1,
-            first + shown.len(),
-        ),
-        ..Cells::default()
-    };
+    let note = format!(
+        "{summary} A column is a stretch on one line with the same lanes{what}, {} to {} of {count}.{earlier}",
+        first + 1,
+        first + shown.len(),
+    );
+    // The sentence on the columns gives way to the rows.
+    let left = rows.saturating_sub(LEGEND + cell_rows.len());
+    let is_whole = usize::from(text::rows(&note, columns as u16)) <= left;
+    let note = if is_whole { note } else { format!("{summary}{earlier}") };
+    let cells = Cells { kinds, rows: cell_rows, note, ..Cells::default() };
     (cells, mark)
 }
 
@@ -173,7 +195,7 @@ fn activity(all: &[&Issue]) -> [f64; 2] {
 
 fn heading(shown: &[Stretch], has_loops: bool) -> Vec<CellRow> {
     let numbers = |label: &str, number: fn(&Stretch) -> String| {
-        row(label, shown.iter().map(|stretch| text(number(stretch))))
+        row(label, shown.iter().map(|stretch| written(number(stretch))))
     };
     let mut rows = vec![
         numbers("line", |stretch| stretch.line.to_string()),
@@ -209,7 +231,7 @@ fn row(label: &str, cells: impl Iterator<Item = Cell>) -> CellRow {
     CellRow { label: label.to_owned(), cells: cells.map(Some).collect(), ..CellRow::default() }
 }
 
-fn text(text: String) -> Cell {
+fn written(text: String) -> Cell {
     Cell { kind: LINE, text }
 }
 

@@ -245,7 +245,7 @@ pub(super) fn draw(
         if debugger.clock() == 0 { (Some(claim), None) } else { (None, Some(claim)) };
     let (first, last) = (first.into_iter().flatten(), last.into_iter().flatten());
     let sentences: Vec<_> =
-        problem.into_iter().chain(then).chain(first).chain(status).chain(last).collect();
+        problem.into_iter().chain(first).chain(then).chain(status).chain(last).collect();
     // Rows without lines are for the sentences that need them.
     let wanted: u16 = sentences.iter().map(|(text, _)| text::rows(text, foot.width)).sum();
     let more = wanted.saturating_sub(foot.height).min(body.height.saturating_sub(head + all));

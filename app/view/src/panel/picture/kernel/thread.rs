@@ -1,7 +1,7 @@
 //! The position in a launch in sentences, and the selected thread: where its indices come from and what it holds.
 
 use mlsys_expr::{Dialect, evaluate_pattern, parse};
-use mlsys_kernel::{BlockState, Event, Goal};
+use mlsys_kernel::{BlockState, Event, Goal, VariableView};
 
 use super::debugger::{KernelDebugger, Play, SearchResult, Thread};
 use super::indices::is_letter;
@@ -134,11 +134,12 @@ pub fn thread_details(debugger: &KernelDebugger) -> Vec<(LineKind, String)> {
     lines.extend(indices.iter().map(|index| (LineKind::Plain, index.describe())));
     lines.push(last_access(debugger));
     let variables = variables(debugger);
-    let variables = variables.iter().map(|variable| {
-        let value = variable.value.as_ref();
-        let value = value.map_or("?".to_owned(), ToString::to_string);
-        format!("{} = {value}", variable.name)
-    });
+    // Those that are declared further down have no value yet.
+    let valued = |variable: &VariableView| {
+        let value = variable.value.as_ref()?;
+        Some(format!("{} = {value}", variable.name))
+    };
+    let variables = variables.iter().filter_map(valued);
     let variables = variables.collect::<Vec<_>>().join(", ");
     if !variables.is_empty() {
         lines.push((LineKind::Plain, variables));

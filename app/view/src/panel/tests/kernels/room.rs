@@ -61,3 +61,73 @@ fn the_problem_of_the_step_is_marked() {
     walk.go_to_problem(all, 1);
     assert_eq!(walk.problem_at(all), Some(5));
 }
+
+/// Two sides of an if with a loop each, as even and odd threads take them.
+fn diverging() -> Kernel {
+    let source = "source=__global__ void k(float *x) {\nfloat y = 0.0f;\nif (threadIdx.x % 2 == 0) {\n\
+        for (int j = 0; j < 10; j++)\ny = y * 2.0f + 1.0f;\n} else {\n\
+        for (int j = 0; j < 10; j++)\ny = y * 3.0f + 1.0f;\n}\nx[threadIdx.x] = y;\n}";
+    sent("divergence", &["example=custom", source, "block_dim=[32]", "elements=32"])
+}
+
+#[test]
+fn the_lanes_stay_where_there_is_no_room_for_the_numbers_of_their_instructions() {
+    let kernel = diverging();
+    let walk = KernelDebugger::new(&kernel);
+    for height in 6..16 {
+        let rows = text(&kernel, &walk, height);
+        let has = |name: &str| rows.iter().any(|row| row.trim_start().starts_with(name));
+        assert!(has("lanes 0, 2 .. 30") && has("lanes 1, 3 .. 31") && has("line"), "{rows:#?}");
+        assert!(!has("rounds") || has("instructions"), "{rows:#?}");
+        assert!(!has("rows"), "{rows:#?}");
+        assert_eq!(has("instructions") && has("rounds"), height >= 7, "{height}: {rows:#?}");
+    }
+}
+
+#[test]
+fn the_lanes_that_are_active_now_are_marked_in_all_rows_and_named_below() {
+    let kernel = diverging();
+    let mut walk = KernelDebugger::new(&kernel);
+    assert!(!text(&kernel, &walk, 20).concat().contains("active now"));
+    let mut marked = || {
+        walk.seek(Goal::Instruction, Direction::Forward);
+        let rows = text(&kernel, &walk, 20);
+        assert!(rows.iter().any(|row| row.contains("◆ active now")), "{rows:#?}");
+        let is_marked = |row: &&String| row.trim_start().starts_with("lanes") && row.contains('◆');
+        rows.iter().filter(is_marked).count()
+    };
+    assert_eq!(marked(), 2, "all lanes begin together");
+    // Within one side the other waits.
+    assert!((0..40).any(|_| marked() == 1));
+}
+
+#[test]
+fn numbers_of_columns_stand_close_where_all_have_room_so() {
+    let kernel = diverging();
+    let walk = KernelDebugger::new(&kernel);
+    let narrow = |width: u16| {
+        let size = (width, 12);
+        rows(&drawn(&kernel, &walk, None, size, ColorDepth::None, GlyphSet::Unicode))
+    };
+    let lines = |rows: &[String]| {
+        let line = rows.iter().find(|row| row.trim_start().starts_with("line ")).unwrap();
+        line.split_whitespace().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let whole = lines(&narrow(78));
+    let columns = whole.len() as u16;
+    assert!(columns > 4, "{whole:?}");
+    // The names of the lanes, and a column of two digits and a gap each.
+    assert_eq!(lines(&narrow(20 + 3 * columns)), whole);
+}
+
+#[test]
+fn the_line_that_ended_the_warp_stays_in_sight() {
+    let source = sent("source", &["example=reduce-sequential", "elements=64", "block_dim=[64]"]);
+    let mut walk = KernelDebugger::new(&source);
+    walk.seek(Goal::End, Direction::Forward);
+    while walk.search_goal().is_some() {
+        walk.go_on();
+    }
+    let last = walk.last().unwrap();
+    assert_eq!((walk.line(), walk.marked()), (None, last.place.line));
+}
