@@ -116,7 +116,12 @@ impl Document {
 }
 
 /// Markdown as lines, the terms of the glossary underlined.
-fn rendered(page: &Page, markdown: &str, width: usize, look: &Look) -> Vec<Line<'static>> {
+pub(crate) fn rendered(
+    page: &Page,
+    markdown: &str,
+    width: usize,
+    look: &Look,
+) -> Vec<Line<'static>> {
     let (theme, glyphs) = (&look.theme, &look.glyphs);
     let (text, heading, code, dim) = (theme.text, theme.title, theme.code, theme.dim);
     let styles = Styles { text, heading, code, dim };

@@ -189,13 +189,16 @@ impl Editor {
         self.scroll = self.followed(lines, columns);
     }
 
-    /// The scroll that puts the cursor within this many lines and columns.
+    /// The scroll that puts the cursor within this many lines and columns: at the first column where the cursor is seen
+    /// from there, and without empty rows below the last line where lines above could fill them.
     pub fn followed(&self, lines: usize, columns: usize) -> (usize, usize) {
         let (line, column) = self.text.cursor();
         let within = |from: usize, at: usize, room: usize| {
             from.clamp((at + 1).saturating_sub(room.max(1)), at)
         };
-        (within(self.scroll.0, line, lines), within(self.scroll.1, column, columns))
+        let longest = self.text.lines().count().saturating_sub(lines);
+        let left = if column < columns { 0 } else { self.scroll.1 };
+        (within(self.scroll.0.min(longest), line, lines), within(left, column, columns))
     }
 }
 

@@ -153,3 +153,21 @@ fn one_reading_at_a_time_and_only_the_newest_counts() {
     assert_eq!((editor.complaints.len(), editor.is_being_read()), (1, false));
     assert!(editor.is_read_or_then(Then::NextComplaint));
 }
+
+#[test]
+fn the_text_scrolls_back_as_soon_as_there_is_room() {
+    let lines = |count: usize| "int i = 0;\n".repeat(count);
+    let mut editor = editor(&format!("{}{}", lines(30), "x".repeat(50)));
+    editor.text.jump(30, 50);
+    editor.follow(10, 20);
+    assert_eq!(editor.scroll, (21, 31));
+    // Within the first screenful of its line.
+    editor.text.jump(29, 10);
+    editor.follow(10, 20);
+    assert_eq!(editor.scroll, (21, 0));
+    // Fewer lines than before.
+    editor.become_text(&lines(8));
+    editor.text.jump(7, 0);
+    editor.follow(10, 20);
+    assert_eq!(editor.scroll, (0, 0));
+}

@@ -81,6 +81,7 @@ fn a_kernel_is_written_mended_tested_and_right() {
     bench.follow(&[("n - 1 - ", "changed since the tests")]);
     test(&mut bench);
     bench.shows("Every block computes the same elements");
+    bench.hides("`i`");
 
     press(&mut bench, &[Key::Up, Key::Home]);
     bench.keys(&">".repeat("int i = ".len()));
@@ -91,7 +92,7 @@ fn a_kernel_is_written_mended_tested_and_right() {
         Effect::Save(Event::AnswerGiven { right: true, points: 3, .. })
     )));
     bench.follow(&[
-        ("", "✓ right | sectors_per_load 1; allowed: sectors_per_load <= 1"),
+        ("", "✓ right | (sectors_per_load 1) | no: allowed"),
         // What it began with has made room for the explanation.
         ("\u{1b}", "QUESTION reverse | The index counts through | no: int i = threadIdx.x;"),
     ]);
@@ -291,6 +292,6 @@ fn a_changed_kernel_costs_more_or_less_than_before() {
         line
     };
     assert!(!run(500).contains("before"));
-    assert!(run(400).contains("100 fewer than before, best 500"));
+    assert!(run(400).contains("100 fewer than before, the best so far"));
     assert!(run(450).contains("50 more than before, best 400"));
 }

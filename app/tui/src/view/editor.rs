@@ -8,6 +8,7 @@ use mlsys_view::text::wrap_spans;
 use ratatui::prelude::*;
 
 use super::{TWO_SIDES, body, cleared};
+use crate::document::rendered;
 use crate::editor::{Editor, Subject, TestsState};
 use crate::lines::{draw_cut, put};
 use crate::state::{App, Page, RunStatus};
@@ -183,6 +184,17 @@ impl Strip<'_> {
         }
     }
 
+    /// What a lesson says, as its card has it.
+    fn markdown(&mut self, sign: &str, page: &Page, markdown: &str) {
+        let look = &self.app.screen.look;
+        let room = self.width.saturating_sub(3);
+        for (index, mut line) in rendered(page, markdown, room, look).into_iter().enumerate() {
+            let lead = if index == 0 { format!(" {sign} ") } else { "   ".to_owned() };
+            line.spans.insert(0, Span::styled(lead, look.theme.text));
+            self.lines.push(line);
+        }
+    }
+
     /// Everything that is wrong, what stands nearest below the cursor first.
     fn complaints(&mut self, editor: &Editor) {
         let app = self.app;
@@ -214,7 +226,7 @@ impl Strip<'_> {
                     if let Some(answered) =
                         answered.filter(|a| !a.feedback.is_empty() && !trial.repeats(&a.feedback))
                     {
-                        self.say(glyphs.arrow, &answered.feedback, theme.text);
+                        self.markdown(glyphs.arrow, page, &answered.feedback);
                     }
                     for case in cases {
                         if let CaseResult::Failed(how) = &case.result {
@@ -225,8 +237,10 @@ impl Strip<'_> {
                     for case in cases {
                         match &case.result {
                             CaseResult::Passed(costs) => {
-                                let costs = costs.iter().map(|cost| format!(" ({cost})"));
-                                let said = format!("{}{}", case.name, costs.collect::<String>());
+                                let said = match costs.as_slice() {
+                                    [] => case.name.clone(),
+                                    costs => format!("{} ({})", case.name, costs.join(", ")),
+                                };
                                 self.say(glyphs.right, &said, theme.good);
                             }
                             CaseResult::NotRun => {

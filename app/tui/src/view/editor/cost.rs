@@ -1,5 +1,7 @@
 //! What a kernel's run cost, compared with the run before it and the best right one of the session.
 
+use std::cmp::Ordering;
+
 use mlsys_lab::{RunData, Value};
 
 use crate::state::{App, LabState, Page, RunStatus};
@@ -30,9 +32,15 @@ fn compared<'a>(now: &RunData, earlier: impl Iterator<Item = &'a RunData>) -> Op
             fewer => format!("; {} fewer than before", -fewer),
         };
     }
-    let right = earlier.iter().filter(|one| one.metric("correct") == Some(Value::Bool(true)));
+    let is_right = |one: &RunData| one.metric("correct") == Some(Value::Bool(true));
+    let right = earlier.iter().filter(|one| is_right(one));
     if let Some(best) = right.filter_map(|one| count(one, "modelled_cycles")).min() {
-        line += &format!(", best {best}");
+        line += &match best.cmp(&cycles) {
+            _ if !is_right(now) => format!(", best right {best}"),
+            Ordering::Less => format!(", best {best}"),
+            Ordering::Equal => ", equal to the best".to_owned(),
+            Ordering::Greater => ", the best so far".to_owned(),
+        };
     }
     if now.metric("correct") == Some(Value::Bool(false)) {
         line += match count(now, "mismatches")? {
@@ -88,7 +96,13 @@ mod tests {
             (run(436, false), vec![], "; the result is wrong"),
             // A race may leave the right values.
             (run_with(436, false, 0), vec![], "; the run has faults"),
-            (run(436, true), vec![run(436, true)], "; as before, best 436"),
+            (run(436, true), vec![run(436, true)], "; as before, equal to the best"),
+            (run(436, true), vec![run(720, true)], "; 284 fewer than before, the best so far"),
+            (
+                run(436, false),
+                vec![run(720, true)],
+                "; 284 fewer than before, best right 720; the result is wrong",
+            ),
             (
                 run(436, true),
                 vec![run(400, true), run(300, false), run(500, true)],
