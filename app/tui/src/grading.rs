@@ -235,6 +235,9 @@ impl Page {
         if let Some(last) = lesson.blocks.iter().rposition(is_begun) {
             self.seen = Seen::before(last + 1);
         }
+        if let Some(marked) = self.marked {
+            self.mark_at(marked);
+        }
     }
 
     /// The names that expressions of this lesson have values for.

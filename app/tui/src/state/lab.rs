@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use mlsys_lab::device::DeviceId;
 use mlsys_lab::frame::{Frame, kernel::Kernel};
-use mlsys_lab::params::{ParamError, Params, Settings, allowed};
+use mlsys_lab::params::{Given, ParamError, Params, Settings, allowed};
 use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::{Draw, Type};
 use mlsys_lab::tables::Tables;
@@ -362,12 +362,18 @@ pub(super) fn lab(
             Type::Bool => vec![Value::Bool(false), Value::Bool(true)],
             Type::Int | Type::Float | Type::String | Type::Array | Type::Table => Vec::new(),
         };
+        // A lesson may write 1 for 1.0: the value that it begins with is to be found among these.
+        let typed = |value: &Value| {
+            Params::check(schema, &knob.param, Given::Value(value.clone()))
+                .unwrap_or_else(|_| value.clone())
+        };
+        let listed = knob.values.as_ref().map(|values| values.iter().map(typed).collect());
         Some(Knob {
             name: knob.param.clone(),
             param,
             initial: value.clone(),
             value,
-            values: knob.values.clone().unwrap_or_else(of_type),
+            values: listed.unwrap_or_else(of_type),
             range: (knob.min.or(param.min), knob.max.or(param.max)),
         })
     });

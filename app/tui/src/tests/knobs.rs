@@ -337,3 +337,20 @@ fn the_error_under_a_knob_is_whole() {
         assert!(words.join(" ").contains(error), "{size:?}: {}", words.join("\n"));
     }
 }
+
+#[test]
+fn a_knob_that_is_turned_after_a_run_says_when_it_counts() {
+    let lab =
+        |id: &str| format!("```{{lab}} {id}\nkind = \"train\"\n[knob.learning_rate]\n```\n\n");
+    let front = "+++\nformat = 1\nid = \"a/b\"\ntitle = \"Knobs\"\nminutes = 1\n+++\n";
+    let text = [front, &lab("one"), &lab("two")].concat();
+    let (mut bench, _) = Bench::opening((120, 40), &text);
+    bench.follow(&[
+        ("\t>", "no: takes effect"),
+        (" «trained»", "no: takes effect"),
+        (">", "learning_rate takes effect with the next run: space starts it"),
+        // A run that is paused is not said to go on.
+        ("  ] ", "'one' is paused: [ and ] go to it, x ends it"),
+        ("[ ] ", "'one' is still running: [ and ] go to it, x ends it"),
+    ]);
+}

@@ -8,7 +8,7 @@ use mlsys_run::storage::Draft;
 use mlsys_view::kernel::Play;
 
 use super::Bench;
-use crate::command::Command;
+use crate::command::{Command, Place};
 use crate::editor::DraftOrigin;
 use crate::key::Key;
 use crate::message::{Effect, Gesture, Message};
@@ -38,8 +38,10 @@ fn at_lab(size: (u16, u16), place: usize) -> Bench {
         let effects = bench.keys("]");
         run(&mut bench, effects);
     }
-    let effects = bench.keys("\t\t");
-    run(&mut bench, effects);
+    while bench.app.place() != Place::Picture {
+        let effects = bench.keys("\t");
+        run(&mut bench, effects);
+    }
     bench
 }
 

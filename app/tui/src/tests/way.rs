@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use mlsys_lab::report::Report;
 use mlsys_run::outcome::Outcome;
 
-use super::{Bench, asked};
+use super::{Bench, asked, read};
 use crate::message::Effect;
 
 const FRONT: &str = "+++\nformat = 1\nid = \"a/b\"\ntitle = \"B\"\nminutes = 1\n+++\n";
@@ -87,6 +87,19 @@ fn after_the_end_n_goes_only_to_what_is_open() {
 }
 
 #[test]
+fn p_goes_back_from_what_is_seen() {
+    let questions = ["q", "r", "s"].map(|id| [question(id, 7), lines(20)].concat()).concat();
+    let text = [FRONT, &questions].concat();
+    let (mut bench, _) = Bench::opening((120, 40), &text);
+    bench.follow(&[
+        ("«end-key»p", "→ QUESTION s"),
+        ("p", "→ QUESTION r"),
+        ("p", "→ QUESTION q"),
+        ("p", "→ QUESTION q"),
+    ]);
+}
+
+#[test]
 fn the_end_leads_once_to_a_lab_that_checks_wait_for() {
     let lab = "```{lab} run\nkind = \"train\"\n```\n\n\
         ```{check} c\nassert = \"run.accuracy > 0.5\"\nclass = \"seeded\"\n```\n\n";
@@ -133,6 +146,9 @@ fn a_number_is_one_of_the_listed_whatever_its_spelling() {
     bench.follow(&[
         ("\t\n3.0\n", "learning_rate 3* | no: is one of"),
         ("<", "learning_rate 2*"),
+        // The lesson's own value, which it writes as a whole number.
+        ("<", "learning_rate 1 | no: learning_rate 1*"),
+        (">", "learning_rate 2*"),
         ("\n2.5\n", "in this lesson learning_rate is one of: 1, 2, 3"),
     ]);
 }
@@ -217,7 +233,7 @@ fn a_try_says_which_other_run_it_waits_for() {
     bench.follow(&[("", "it also needs a run of base")]);
     bench.keys("\t\t[  ");
     answers(&mut bench, 1.0);
-    bench.follow(&[("", "no: it also needs | You said 0.5; computed 0.612346")]);
+    bench.follow(&[("", "no: it also needs | You said 0.5; computed 0.6123")]);
 }
 
 /// Whether it is a key of this page, of another or of none.
@@ -233,5 +249,65 @@ fn every_letter_of_an_option_begins_the_answer() {
     for letter in ('a'..='m').filter(|letter| *letter != 'h') {
         let (mut bench, _) = Bench::opening((80, 24), &text);
         bench.follow(&[(&format!("n{letter}"), &format!("> {letter}"))]);
+    }
+}
+
+fn occupancy(id: &str) -> String {
+    format!("```{{lab}} {id}\nkind = \"occupancy\"\n```\n\n")
+}
+
+#[test]
+fn a_task_brings_the_lab_above_it_to_the_screen_where_n_passes_that_lab_over() {
+    let text = [FRONT, &question("q", 7), &occupancy("one"), &question("r", 7)].concat();
+    let text = [text.as_str(), &occupancy("two"), &question("s", 7), &question("t", 7)].concat();
+    let (mut bench, _) = Bench::opening((120, 40), &text);
+    let shown = |bench: &mut Bench, keys: &str| {
+        bench.keys(keys);
+        bench.lab().id.clone()
+    };
+    // All the way through once, and then from open task to open task.
+    assert_eq!(shown(&mut bench, "nnnnn"), "two");
+    bench.follow(&[("nnn", "→ QUESTION q")]);
+    bench.keys("[");
+    bench.follow(&[("n", "→ QUESTION r")]);
+    assert_eq!(shown(&mut bench, ""), "one");
+    bench.follow(&[("n", "→ QUESTION s")]);
+    assert_eq!(shown(&mut bench, ""), "two");
+    // The lab that was chosen stays where the next task is about the same one.
+    assert_eq!(shown(&mut bench, "["), "one");
+    bench.follow(&[("n", "→ QUESTION t")]);
+    assert_eq!(shown(&mut bench, ""), "one");
+}
+
+#[test]
+fn a_lesson_opened_again_runs_the_lab_that_the_marked_guess_waits_for() {
+    let guess = "```{predict} p\nlab = \"two\"\ntype = \"numeric\"\nprompt = \"How many?\"\n\
+        metric = \"two.accuracy\"\n```\n\n";
+    let lab = |id: &str| format!("```{{lab}} {id}\nkind = \"train\"\n```\n\n");
+    let text = [FRONT, guess, &lab("one"), &lab("two")].concat();
+    let (mut bench, _) = Bench::opening((120, 40), &text);
+    bench.follow(&[("n\n0.5\n", "space runs it")]);
+    assert_eq!(bench.lab().id, "two");
+    let progress = bench.app.course.progress.clone();
+    let mut again = Bench::new((120, 40));
+    again.app.course.progress = progress;
+    again.app.open(read("a.md", &text));
+    again.follow(&[("", "space runs it")]);
+    assert_eq!(again.lab().id, "two");
+}
+
+#[test]
+fn tab_goes_from_the_text_to_the_picture_of_a_lab_without_knobs() {
+    let with_knob = "```{lab} two\nkind = \"occupancy\"\n[knob.threads_per_block]\n```\n\n";
+    let text = [FRONT, &occupancy("one"), with_knob].concat();
+    for size in [(80, 24), (120, 40)] {
+        let (mut bench, _) = Bench::opening(size, &text);
+        bench.follow(&[
+            ("\t", "at: picture"),
+            ("\t", "at: text"),
+            ("\t]", "at: picture"),
+            ("\t\t", "at: lab"),
+            ("\t", "at: picture"),
+        ]);
     }
 }

@@ -20,6 +20,8 @@ pub enum Refusal {
     NoColor,
     #[error("this prediction is closed: its run has started")]
     Locked,
+    #[error("'{0}' is paused: [ and ] go to it, x ends it")]
+    Paused(String),
     #[error("'{0}' is still running: [ and ] go to it, x ends it")]
     Running(String),
     #[error("this question has no hints")]
@@ -175,6 +177,9 @@ impl App {
             Need::Undone => has(&|lab| lab.controls.history.can_redo()),
             Need::Running => self.session.active.is_some(),
             Need::Free => match self.other_running() {
+                Some(lab) if lab.run.state == RunStatus::Paused => {
+                    return Err(Refusal::Paused(lab.id.clone()));
+                }
                 Some(lab) => return Err(Refusal::Running(lab.id.clone())),
                 None => true,
             },

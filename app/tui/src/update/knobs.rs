@@ -10,7 +10,7 @@ use mlsys_run::settings::KnobTurn;
 
 use crate::message::Effect;
 use crate::own_page;
-use crate::state::{App, Confirm, KnobError, LabState, Overlay, RunMode, Turned};
+use crate::state::{App, Confirm, KnobError, LabState, Overlay, RunMode, RunStatus, Turned};
 
 #[derive(Clone, Copy)]
 pub(super) enum Retrace {
@@ -63,6 +63,11 @@ impl App {
             return self.start(RunMode::Run);
         }
         if self.session.active.is_none() {
+            // What is on the screen is of the run before.
+            if lab.run.state != RunStatus::Ready {
+                self.screen.notice =
+                    Some(format!("{name} takes effect with the next run: space starts it"));
+            }
             return;
         }
         let is_live = lab.schema.param(name).is_some_and(|param| param.live);

@@ -16,9 +16,12 @@ use crate::view::sides;
 use crate::{document, view};
 
 impl App {
+    /// A lab without knobs has nothing between text and picture.
     pub(super) fn switch_side(&mut self, to: impl Fn(Side) -> Side) {
         if let Some(page) = self.page.as_mut() {
-            page.turn_to(to(page.side));
+            let has_knobs = page.lab().is_some_and(|lab| !lab.controls.knobs.is_empty());
+            let next = to(page.side);
+            page.turn_to(if next == Side::Lab && !has_knobs { to(next) } else { next });
         }
         self.start_instant();
     }

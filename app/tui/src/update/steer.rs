@@ -179,6 +179,7 @@ impl App {
         {
             // What stood there answers another question.
             lab.run.data = RunData::default();
+            lab.run.data.status = "no picture of these values: why stands below".to_owned();
             lab.debugger = None;
         }
         if !matches!(lab.run.state, RunStatus::Finished | RunStatus::Diverged(_)) {

@@ -96,19 +96,26 @@ impl App {
         }
     }
 
-    /// Marks the activity before the marked one; if that one has been scrolled away, shows it first.
+    /// Marks the activity before the marked one; if that one has been scrolled away, first shows the last one that begins
+    /// above the end of the screen.
     pub(super) fn previous_activity(&mut self) {
+        let (width, height) = view::text_size(self.screen.size);
         let Some(page) = self.page.as_mut() else { return };
         page.turn_to(Side::Text);
         page.ended = false;
-        let before = page.scroll;
-        self.keep_marked_in_view();
-        let Some(page) = self.page.as_mut() else { return };
         page.arrived = true;
-        if page.scroll >= before {
+        let document = document::build(page, width, &self.screen.look);
+        if document.scroll_for(page.marked, page.scroll, height) < page.scroll {
+            let bottom = page.scroll + height;
+            let is_above =
+                |block: &usize| document.blocks.get(*block).is_some_and(|(head, _)| *head < bottom);
+            if let Some(last) = page.activities().into_iter().rfind(is_above) {
+                page.mark_at(last);
+            }
+        } else {
             page.mark(-1);
-            self.keep_marked_in_view();
         }
+        self.keep_marked_in_view();
         self.start_instant();
     }
 

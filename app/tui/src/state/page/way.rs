@@ -1,6 +1,6 @@
 //! The way through a lesson: what has been read, what comes next, and what waits for an answer.
 
-use mlsys_lesson::{Block, Check};
+use mlsys_lesson::{Block, Check, Predict};
 
 use crate::state::{Audience, Page};
 
@@ -75,19 +75,31 @@ impl Page {
         self.seen = self.seen.max(Seen::up_to(self.scroll + height, blocks));
     }
 
+    /// Marks a block. A lab, a try and a guess that waits for its run bring their lab to the screen, another task the lab
+    /// above it, unless that is the one of the task marked before: then the learner may have chosen which lab is shown.
     pub fn mark_at(&mut self, block: usize) {
+        let before = self.marked.and_then(|marked| self.lab_above(marked));
         self.marked = Some(block);
-        // A try is made at its lab, which a prediction need not show.
-        let lab = match self.marked_block() {
-            Some(Block::Lab(lab)) => Some(lab.id.clone()),
-            Some(Block::Predict(predict)) if predict.turn.is_some() => {
-                predict.lab.as_ref().map(|lab| lab.value.clone())
-            }
-            Some(_) | None => None,
-        };
-        if let Some(id) = lab {
+        let above = self.lab_above(block).filter(|above| before.as_ref() != Some(above));
+        if let Some(id) = self.awaited_lab(block).or(above) {
             self.show_lab(&id);
         }
+    }
+
+    /// The lab that the last lab or try above a block, or the block itself, is about.
+    fn lab_above(&self, block: usize) -> Option<String> {
+        let above = self.lesson.blocks.iter().take(block + 1).rev();
+        above.into_iter().find_map(own_lab).map(str::to_owned)
+    }
+
+    /// The lab that is to be run at a block.
+    fn awaited_lab(&self, block: usize) -> Option<String> {
+        let block = self.lesson.blocks.get(block)?;
+        let waits =
+            |predict: &&Predict| self.predictions.get(&predict.id).is_some_and(|made| !made.locked);
+        let guess = || block.as_predict().filter(waits);
+        let revealed_by = || self.lesson.labs_of(guess()?).first().copied();
+        own_lab(block).or_else(revealed_by).map(str::to_owned)
     }
 
     /// Shows the panels that waited for tasks which are done now; instructors see all. A guess is done when it stands:
@@ -106,6 +118,21 @@ impl Page {
         for lab in &mut self.labs {
             lab.pictures.release(&open);
         }
+    }
+}
+
+/// The lab that a block is or, of a try, is made at: a prediction need not show its own.
+fn own_lab(block: &Block) -> Option<&str> {
+    match block {
+        Block::Lab(lab) => Some(&lab.id),
+        Block::Predict(predict) if predict.turn.is_some() => {
+            predict.lab.as_ref().map(|lab| lab.value.as_str())
+        }
+        Block::Predict(_)
+        | Block::Question(_)
+        | Block::Prose(_)
+        | Block::Check(_)
+        | Block::Notes(_) => None,
     }
 }
 
