@@ -15,7 +15,7 @@ use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
 use crate::panel::Focus;
-use crate::panel::picture::table::fit::{GAP, lines, most_heads, wishes};
+use crate::panel::picture::table::fit::{GAP, Widths, lines, most_heads, wishes};
 use crate::panel::picture::{At, Picture, READ_ROWS, RowNeed, Sheet, spaced, unspaced};
 use crate::panel::view::{FrameView, Mark};
 use crate::text;
@@ -64,23 +64,19 @@ impl<'a> Layout<'a> {
             let bottom = area.bottom() - u16::from(ordered.is_some());
             (top, usize::from(bottom.saturating_sub(top)))
         };
-        let all = |widths: Vec<u16>| widths.into_iter().enumerate().collect::<Vec<_>>();
         // Rows that go over several lines for the sake of further columns: all of them, or at least a few, have to be seen.
-        let shows_rows = |widths: &Vec<(usize, u16)>| {
+        let shows_rows = |widths: &Widths| {
             const FEW: usize = 4;
             let rows = shown.iter().filter_map(|index| table.rows.get(*index)).take(FEW);
             rows.map(|row| lines(row, widths)).sum::<usize>() <= below(widths).1
         };
         let target = mark.map_or(0, |mark| mark.column);
-        let widths = fit::fit(&wishes, area.width)
-            .map(all)
-            .or_else(|| fit::tight(&wishes, area.width).map(all).filter(shows_rows))
-            .unwrap_or_else(|| fit::scrolled(&wishes, area.width, target));
+        let (widths, gap) = fit::share(&wishes, area.width, target, shows_rows);
         let (top, height) = below(&widths);
         let mut x = area.x;
         let placed = widths.into_iter().map(|(column, width)| {
             let left = x;
-            x = x.saturating_add(width).saturating_add(GAP);
+            x = x.saturating_add(width).saturating_add(gap);
             (column, left, width)
         });
         let columns = placed.collect();

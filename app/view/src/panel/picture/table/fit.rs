@@ -10,6 +10,8 @@ use crate::quantity::Prefix;
 pub(super) use crate::text::GAP;
 use crate::text::{self, squeeze, total};
 
+/// Columns between two cells where a table would not be seen whole otherwise.
+const NARROW: u16 = 1;
 /// Digits of a number that are kept while words can still be cut.
 const KEPT: usize = 3;
 /// Figures of a number that is read without counting them.
@@ -27,6 +29,8 @@ pub(super) struct Wish {
     pub cells: u16,
     /// The width that numbers of three digits need; nothing for a column of words.
     pub short: Option<u16>,
+    /// The width that numbers of two digits need.
+    pub shortest: Option<u16>,
     /// The longest part of its words that is not broken.
     pub unbroken: u16,
     /// The least width at which its title is whole.
@@ -39,21 +43,33 @@ impl Wish {
         let words = WORD.max(self.unbroken.min(NAME));
         self.short.unwrap_or(words).max(self.title).min(self.natural)
     }
+
+    /// The width at which words are broken wherever they can be.
+    fn least(&self) -> u16 {
+        self.short.unwrap_or(self.unbroken).max(self.title).min(self.compact())
+    }
 }
 
 /// Breaks titles, then takes from words down to the length of most words, then from numbers what they can spare, the widest
 /// first, until all columns fit side by side; none where that is not enough.
-pub(super) fn fit(wishes: &[Wish], room: u16) -> Option<Vec<u16>> {
+fn fit(wishes: &[Wish], room: u16) -> Option<Vec<u16>> {
     let cells = |wish: &Wish| wish.cells.max(wish.title).min(wish.natural);
     let words_only = |wish: &Wish| if wish.short.is_some() { wish.natural } else { wish.compact() };
     squeezed(wishes, room, &[&cells, &words_only, &Wish::compact])
 }
 
 /// As [`fit`], with words broken wherever they can be.
-pub(super) fn tight(wishes: &[Wish], room: u16) -> Option<Vec<u16>> {
-    let least =
-        |wish: &Wish| wish.short.unwrap_or(wish.unbroken).max(wish.title).min(wish.compact());
-    squeezed(wishes, room, &[&Wish::compact, &least])
+fn tight(wishes: &[Wish], room: u16) -> Option<Vec<u16>> {
+    squeezed(wishes, room, &[&Wish::compact, &Wish::least])
+}
+
+/// As [`tight`], with numbers of two digits.
+fn tightest(wishes: &[Wish], room: u16) -> Option<Vec<u16>> {
+    let least = |wish: &Wish| match wish.shortest {
+        Some(shortest) => shortest.max(wish.title).min(wish.least()),
+        None => wish.least(),
+    };
+    squeezed(wishes, room, &[&Wish::compact, &Wish::least, &least])
 }
 
 fn squeezed(wishes: &[Wish], room: u16, floors: &[&dyn Fn(&Wish) -> u16]) -> Option<Vec<u16>> {
@@ -65,14 +81,39 @@ fn squeezed(wishes: &[Wish], room: u16, floors: &[&dyn Fn(&Wish) -> u16]) -> Opt
     (total(&widths) <= usize::from(room)).then_some(widths)
 }
 
+/// The columns that are seen, each with its width.
+pub(super) type Widths = Vec<(usize, u16)>;
+
+/// How the columns of a table share its room, with the gap between them: all of them if there is any way to it, the one that
+/// breaks least. `shows_rows` says whether broken words leave enough of the rows.
+pub(super) fn share(
+    wishes: &[Wish],
+    room: u16,
+    target: usize,
+    shows_rows: impl Fn(&Widths) -> bool,
+) -> (Widths, u16) {
+    let all = |widths: Vec<u16>| widths.into_iter().enumerate().collect::<Widths>();
+    let saved = pen::cells(wishes.len().saturating_sub(1)).saturating_mul(GAP - NARROW);
+    let narrow = room.saturating_add(saved);
+    let found = [(room, GAP), (narrow, NARROW)].into_iter();
+    let whole = found.clone().find_map(|(room, gap)| Some((all(fit(wishes, room)?), gap)));
+    let broken = found.filter_map(|(room, gap)| Some((all(tight(wishes, room)?), gap)));
+    let last = tightest(wishes, narrow).map(|widths| (all(widths), NARROW));
+    let mut broken = broken.chain(last);
+    whole.or_else(|| broken.find(|(widths, _)| shows_rows(widths))).unwrap_or_else(|| {
+        let [wide, narrow] = [GAP, NARROW].map(|gap| (scrolled(wishes, room, target, gap), gap));
+        if narrow.0.len() > wide.0.len() { narrow } else { wide }
+    })
+}
+
 /// The columns that are seen of a table too wide for its room, with their widths: the first, which tells the rows apart, and
 /// those about `target` for which there is room. What they leave goes to those that are narrower than they like to be.
-pub(super) fn scrolled(wishes: &[Wish], room: u16, target: usize) -> Vec<(usize, u16)> {
+fn scrolled(wishes: &[Wish], room: u16, target: usize, gap: u16) -> Widths {
     let Some(head) = wishes.first() else { return Vec::new() };
     let head = (0, head.compact().min((room / 2).max(1)));
     let taken = |range: Range<usize>| {
         let widths = wishes.iter().take(range.end).skip(range.start);
-        widths.fold(head.1, |sum, wish| sum.saturating_add(GAP).saturating_add(wish.compact()))
+        widths.fold(head.1, |sum, wish| sum.saturating_add(gap).saturating_add(wish.compact()))
     };
     let target = target.max(1);
     let first = (1..target).find(|first| taken(*first..target + 1) <= room).unwrap_or(target);
@@ -93,15 +134,15 @@ pub(super) fn scrolled(wishes: &[Wish], room: u16, target: usize) -> Vec<(usize,
     }
     if let [(_, head), (_, wide)] = seen.as_mut_slice() {
         // One that has to be seen may be wider than the room.
-        *wide = (*wide).min(room.saturating_sub(*head + GAP).max(1));
+        *wide = (*wide).min(room.saturating_sub(*head + gap).max(1));
     }
     seen
 }
 
-/// The width of a cell with its number, if it is one, cut to three digits.
-pub(super) fn short_width(value: &Value) -> u16 {
+/// The width of a cell with its number, if it is one, cut to some digits.
+fn short_width(value: &Value, digits: usize) -> u16 {
     let full = pen::width(&value.to_string());
-    let shorter = value.as_f64().map(|x| pen::width(&rounded(x, KEPT)));
+    let shorter = value.as_f64().map(|x| pen::width(&rounded(x, digits)));
     shorter.map_or(full, |shorter| shorter.min(full))
 }
 
@@ -118,7 +159,9 @@ pub(super) fn text(value: &Value, width: u16, ellipsis: &str) -> String {
     let has_power = full.contains('e') || is_uncounted;
     match value.as_f64() {
         Some(x) if has_power || is_long(value, width) => {
-            let mut shorter = (1..=6).rev().map(|digits| rounded(x, digits));
+            // A float with a power of ten is read for its size.
+            let most = if matches!(value, Value::Float(_)) && full.contains('e') { 4 } else { 6 };
+            let mut shorter = (1..=most).rev().map(|digits| rounded(x, digits));
             let found = shorter.find(|text| pen::width(text) <= width);
             found.unwrap_or_else(|| ellipsis.to_owned())
         }
@@ -160,7 +203,8 @@ pub(super) fn wishes(table: &Table, titles: &[String], shown: &[usize], height: 
     let wish = |(column, title): (usize, &String)| {
         let cells = || seen.iter().filter_map(|row| row.get(column));
         let widest = cells().map(|value| pen::width(&value.to_string())).max();
-        let short = cells().map(short_width).max();
+        let short = cells().map(|value| short_width(value, KEPT)).max();
+        let shortest = cells().map(|value| short_width(value, KEPT - 1)).max();
         let has_numbers = cells().any(|value| value.as_f64().is_some());
         let words = cells().filter(|value| value.as_f64().is_none());
         let unbroken = words.map(|value| text::unbroken(&value.to_string())).max();
@@ -170,6 +214,7 @@ pub(super) fn wishes(table: &Table, titles: &[String], shown: &[usize], height: 
             natural: widest.unwrap_or(0).max(whole),
             cells: widest.unwrap_or(0),
             short: short.filter(|_| has_numbers),
+            shortest: shortest.filter(|_| has_numbers),
             unbroken: unbroken.unwrap_or(0),
             // No part of a title is cut for the sake of what is below it.
             title: (text::unbroken(title)..whole).find(in_rows).unwrap_or(whole),
@@ -185,7 +230,7 @@ mod tests {
     #[test]
     fn a_number_is_shortened_and_never_cut() {
         for (value, width, expected) in [
-            (Value::Float(5.73208e-13), 11, "5.73208e-13"),
+            (Value::Float(5.73208e-13), 11, "5.732e-13"),
             (Value::Float(5.73208e-13), 8, "5.73e-13"),
             (Value::Float(5.73208e-13), 5, "6e-13"),
             (Value::Float(5.73208e-13), 4, "~"),
@@ -209,7 +254,7 @@ mod tests {
     #[test]
     fn large_numbers_are_written_alike() {
         for (x, written) in
-            [(1.57e13, "15.7T"), (3.118_69e14, "311.869T"), (16.5, "16.5"), (2e-7, "2e-7")]
+            [(1.57e13, "15.7T"), (3.118_69e14, "311.9T"), (16.5, "16.5"), (2e-7, "2e-7")]
         {
             assert_eq!(text(&Value::Float(x), 10, "~"), written);
         }
@@ -233,10 +278,18 @@ mod tests {
     }
 
     fn words(natural: u16) -> Wish {
-        Wish { natural, cells: natural, short: None, unbroken: natural.min(6), title: 1 }
+        Wish {
+            natural,
+            cells: natural,
+            short: None,
+            shortest: None,
+            unbroken: natural.min(6),
+            title: 1,
+        }
     }
 
-    const DIGITS: Wish = Wish { natural: 11, cells: 11, short: Some(8), unbroken: 11, title: 1 };
+    const DIGITS: Wish =
+        Wish { natural: 11, cells: 11, short: Some(8), shortest: Some(7), unbroken: 11, title: 1 };
 
     #[test]
     fn a_table_too_wide_shows_as_many_columns_as_fit() {
@@ -249,9 +302,24 @@ mod tests {
             (20, 2, vec![(0, 10), (2, 8)]),
             (1, 0, vec![(0, 1), (1, 1)]),
         ] {
-            assert_eq!(scrolled(&wishes, room, target), expected, "{target} in {room}");
+            assert_eq!(scrolled(&wishes, room, target, GAP), expected, "{target} in {room}");
         }
-        assert!(scrolled(&[], 3, 0).is_empty());
+        assert!(scrolled(&[], 3, 0, GAP).is_empty());
+    }
+
+    #[test]
+    fn gaps_are_narrow_before_a_column_is_hidden() {
+        let wishes = [words(12), DIGITS, DIGITS, DIGITS];
+        let shared = |room| share(&wishes, room, 0, |_| false);
+        let all = |widths: [u16; 4]| widths.into_iter().enumerate().collect::<Widths>();
+        assert_eq!(shared(42), (all([12, 8, 8, 8]), 2));
+        assert_eq!(shared(41), (all([12, 9, 9, 8]), 1));
+        assert_eq!(shared(39), (all([12, 8, 8, 8]), 1));
+        let broken = |room| share(&wishes, room, 0, |_| true);
+        assert_eq!(broken(33), (all([6, 8, 8, 8]), 1));
+        assert_eq!(broken(30), (all([6, 7, 7, 7]), 1));
+        // A third column next to the first, where wide gaps would leave two.
+        assert_eq!(shared(30), (vec![(0, 12), (1, 8), (2, 8)], 1));
     }
 
     #[test]
