@@ -114,11 +114,14 @@ impl FrameView {
         self.held.follow(before, now);
     }
 
-    /// Takes note of whether a table has become longer within its run.
+    /// Takes note of whether a table grows within its run: whether rows are added below those that it had. A table that
+    /// gets a row above the others is read from its first row.
     pub fn watch(&mut self, before: &Frame, now: &Frame) {
         if let (Frame::Table(before), Frame::Table(now)) = (before, now) {
-            self.grows = now.rows.len() > before.rows.len()
-                || self.grows && now.rows.len() == before.rows.len();
+            let mut rows = before.rows.iter().zip(&now.rows);
+            let mut are_kept = || rows.all(|(before, now)| before.first() == now.first());
+            let (had, has) = (before.rows.len(), now.rows.len());
+            self.grows = has > had && had > 0 && are_kept() || self.grows && has == had;
         }
     }
 
@@ -256,5 +259,18 @@ mod tests {
             [grows(3, 3), grows(3, 4), grows(4, 4), grows(4, 1)],
             [false, true, true, false]
         );
+    }
+
+    #[test]
+    fn a_row_above_the_others_leaves_the_first_in_sight() {
+        let table = |rows: &[i64]| {
+            let rows = rows.iter().map(|row| vec![Value::Int(*row)]).collect();
+            Frame::Table(Table::new(vec!["row".to_owned()], rows))
+        };
+        let mut view = FrameView::default();
+        view.watch(&table(&[2, 3]), &table(&[1, 2, 3]));
+        assert!(!view.grows);
+        view.watch(&table(&[]), &table(&[1, 2, 3]));
+        assert!(!view.grows);
     }
 }
