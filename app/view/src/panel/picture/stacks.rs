@@ -69,8 +69,22 @@ impl Columns {
     }
 }
 
+/// Whole columns for parts that are too many for one each: by their lengths rounded down, then one each to those that lost
+/// most by that.
+fn shared_out(lengths: &[f64], columns: u16) -> Vec<u16> {
+    let mut widths: Vec<u16> = lengths.iter().map(|length| length.floor() as u16).collect();
+    let mut order: Vec<usize> = (0..lengths.len()).collect();
+    order.sort_by(|a, b| lengths[*b].fract().total_cmp(&lengths[*a].fract()));
+    let left = columns.saturating_sub(widths.iter().sum());
+    for place in order.into_iter().take(usize::from(left)) {
+        widths[place] += 1;
+    }
+    widths
+}
+
 /// The parts of a stack one after the other, together as long as their sum. What has a length has a column; where there are
-/// too few columns for that, the stack is the end of one bar, in eighths of a cell where the glyphs have them.
+/// too few columns for that, the longest parts have one; a stack of one column is the end of one bar, in eighths of a cell
+/// where the glyphs have them.
 fn lengths(pen: &mut Pen<'_>, y: u16, columns: &Columns, stack: &Stack, most: f64, look: &Look) {
     let wide = f64::from(columns.right - columns.left);
     let parts: Vec<(usize, f64)> =
@@ -78,12 +92,16 @@ fn lengths(pen: &mut Pen<'_>, y: u16, columns: &Columns, stack: &Stack, most: f6
     let count = pen::cells(parts.len());
     let whole = (stack.total() / most * wide).round().min(wide) as u16;
     let has_room = whole >= count;
+    let in_columns: Vec<f64> = parts.iter().map(|part| part.1 / most * wide).collect();
+    let shared = (!has_room && whole > 1).then(|| shared_out(&in_columns, whole));
     let (mut sum, mut from) = (0.0, 0);
-    for ((part, length), left) in parts.iter().zip((0..count).rev()) {
+    for (place, (part, length)) in parts.iter().enumerate() {
         sum += length;
-        let to = match has_room {
-            true => ((sum / most * wide).round() as u16).clamp(from + 1, whole - left),
-            false => from,
+        let left = count - pen::cells(place + 1);
+        let to = match &shared {
+            Some(widths) => from + widths[place],
+            None if has_room => ((sum / most * wide).round() as u16).clamp(from + 1, whole - left),
+            None => from,
         };
         let (style, fill) = part_look(*part, look);
         let exact = |sum: f64| f64::from(columns.left) + sum / most * wide;
@@ -92,7 +110,7 @@ fn lengths(pen: &mut Pen<'_>, y: u16, columns: &Columns, stack: &Stack, most: f6
         from = to;
     }
     let largest = parts.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-    if let (Some((part, _)), false) = (largest, has_room) {
+    if let (Some((part, _)), false) = (largest, has_room || shared.is_some()) {
         let ends = look.glyphs.lengths;
         let (style, fill) = part_look(*part, look);
         let end = (stack.total() / most * wide * ends.len() as f64).round().max(1.0) as usize;
@@ -291,4 +309,16 @@ fn stack(stacks: &Stacks, stack: &Stack, glyphs: &Glyphs) -> String {
         text.push_str(&format!(", {}", stack.remark));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_of_too_many_parts_have_a_column() {
+        assert_eq!(shared_out(&[1.33, 0.4, 0.39, 0.8], 3), [1, 1, 0, 1]);
+        assert_eq!(shared_out(&[2.8, 0.03, 0.03, 0.03], 3), [3, 0, 0, 0]);
+        assert_eq!(shared_out(&[0.5, 0.5, 0.5, 0.5], 2), [1, 1, 0, 0]);
+    }
 }
