@@ -141,19 +141,21 @@ fn numbers(area: Rect, canvas: &mut Canvas, cells: &Cells, plan: &Plan, look: &L
     let mut pen = Pen::new(area, canvas, &look.glyphs);
     pen.ending(area.x + plan.labels, area.y, &cells.across, look.theme.dim);
     let (first, shown) = plan.columns;
+    let last = (first + shown).min(cells.columns());
+    let digits = pen::width(&cells.first.saturating_add(last.saturating_sub(1)).to_string());
+    // Of few columns each is numbered, and where they have no gap their numbers have none.
+    let gap = u16::from(shown > FEW || digits < plan.cell);
     let step = match cells.group {
-        // Each of a few has one digit.
-        0 if plan.cell >= 4 || plan.cell >= 2 && cells.columns() <= FEW && cells.first < 3 => 1,
+        0 if plan.cell >= 4 || (shown <= 2 * FEW && plan.cell >= digits + gap) => 1,
         0 => 4,
         group => group,
     };
     let mut free = 0;
-    let last = (first + shown).min(cells.columns());
     for column in (first..last).filter(|column| column.is_multiple_of(step)) {
         let number = cells.first.saturating_add(column).to_string();
         let x = plan.x(area, cells, column);
         if x >= free && x.saturating_add(pen::width(&number)) <= area.right() {
-            free = pen.text(x, area.y, &number, look.theme.dim) + 1;
+            free = pen.text(x, area.y, &number, look.theme.dim) + gap;
         }
     }
 }
