@@ -12,7 +12,7 @@ use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::{self, Lines};
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::panel::legend::{self, Item};
-use crate::panel::picture::{At, PAGE_ROWS, Picture, RowNeed, matrix, page_rows};
+use crate::panel::picture::{At, LEAST, PAGE_ROWS, Picture, RowNeed, matrix, page_rows};
 use crate::panel::view::{FrameView, Mark};
 use crate::quantity::quantity;
 use crate::text;
@@ -351,6 +351,10 @@ impl Picture for HeatMap {
             true => Mark::default(),
             false => Mark { column: (columns - 1) / 2, row: (rows - 1) / 2 },
         }
+    }
+
+    fn least(&self) -> (u16, u16) {
+        if matrix::is_matrix(self) { matrix::least(self) } else { LEAST }
     }
 
     fn row_need(&self, _: At<'_>, width: u16, look: &Look) -> Option<RowNeed> {

@@ -6,9 +6,9 @@ use ratatui::layout::Rect;
 
 use crate::canvas::{self as pen, Canvas, Pen};
 use crate::glyphs::Glyphs;
-use crate::panel::picture::{READ_ROWS, RowNeed};
+use crate::panel::picture::{LEAST, READ_ROWS, RowNeed};
 use crate::panel::view::Mark;
-use crate::quantity::quantity;
+use crate::quantity::{Prefix, quantity};
 use crate::text;
 use crate::theme::Look;
 
@@ -35,26 +35,76 @@ pub(crate) fn value(map: &HeatMap, row: usize, column: usize) -> Option<f32> {
     map.cells.get(place).copied()
 }
 
-struct Widths {
-    labels: u16,
-    field: u16,
-    /// That of the longest number.
-    widest: u16,
+/// How the number of a cell is written, the longest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// Significant digits with the unit.
+    Unit(usize),
+    /// Significant digits with the prefix alone: the legend has the unit.
+    Prefix(usize),
+    /// Digits behind the point, of what has no unit.
+    Decimals(usize),
 }
 
-impl Widths {
-    fn new(area: Rect, map: &HeatMap, look: &Look) -> Self {
+const WITH_UNIT: [Form; 5] =
+    [Form::Unit(3), Form::Unit(2), Form::Prefix(3), Form::Prefix(2), Form::Prefix(1)];
+const PLAIN: [Form; 3] = [Form::Decimals(2), Form::Decimals(1), Form::Decimals(0)];
+
+fn forms(map: &HeatMap) -> &'static [Form] {
+    if unit(map).is_some() { &WITH_UNIT } else { &PLAIN }
+}
+
+struct Plan<'a> {
+    labels: u16,
+    field: u16,
+    /// How numbers are written; none if they have no room.
+    form: Option<Form>,
+    /// What all columns are called, if a field has no room for it.
+    shared: &'a str,
+}
+
+impl<'a> Plan<'a> {
+    fn new(area: Rect, map: &'a HeatMap, look: &Look) -> Self {
         let visible = usize::from(area.height);
         let labels = pen::widest(map.row_labels.iter().take(visible)).min(area.width / 3);
         let room = area.width.saturating_sub(labels + 1);
-        let cells = map.cells.iter().take(map.columns.saturating_mul(map.rows.min(visible)));
-        let numbers = cells.map(|v| pen::width(&number_text(*v, unit(map), &look.glyphs)));
-        let widest = numbers.max().unwrap_or(1);
-        let titles = map.column_labels.iter().map(|l| pen::width(l)).max().unwrap_or(1);
-        let wanted = widest.max(titles.min(8)) + 2;
+        let cells = || map.cells.iter().take(map.columns.saturating_mul(map.rows.min(visible)));
+        let widest = |form: Form| {
+            let numbers = cells().map(|v| pen::width(&number_text(*v, form, map, &look.glyphs)));
+            numbers.max().unwrap_or(1)
+        };
+        let all = forms(map);
+        let titles = pen::widest(&map.column_labels);
+        let wanted = all.first().map_or(1, |form| widest(*form)).max(titles.min(8)) + 2;
         let field = (room / pen::cells(map.columns).max(1)).min(wanted).max(1);
-        Self { labels, field, widest }
+        // Of a number that is not 0 a digit is left.
+        let tells = |form: Form| {
+            let shown = |v: &f32| *v == 0.0 || number_text(*v, form, map, &look.glyphs) != "0";
+            form == all[0] || cells().all(shown)
+        };
+        let form = all.iter().copied().find(|form| field > widest(*form) && tells(*form));
+        let shared = if titles >= field { shared_word(&map.column_labels) } else { "" };
+        Self { labels, field, form, shared }
     }
+
+    /// The legend says how much the strongest shade is where no number does.
+    fn legend(&self, map: &HeatMap, glyphs: &Glyphs) -> String {
+        let most = map.cells.iter().copied().filter(|value| value.is_finite());
+        match most.reduce(f32::max).filter(|most| *most > 0.0 && self.form.is_none()) {
+            Some(most) => {
+                let most = number_text(most, forms(map)[0], map, glyphs);
+                format!("{}; the strongest shade is {most}", map.legend)
+            }
+            None => map.legend.clone(),
+        }
+    }
+}
+
+/// The words with which several names begin, and the space behind them: `worker ` of `worker 0` and `worker 1`.
+fn shared_word(names: &[String]) -> &str {
+    let head = names.first().and_then(|first| first.get(..=first.rfind(' ')?));
+    let is_shared = |head: &&str| names.iter().filter(|name| name.starts_with(*head)).count() > 1;
+    head.filter(is_shared).unwrap_or("")
 }
 
 /// The rows of a field that looks square, if the height allows it.
@@ -62,11 +112,24 @@ fn square(width: u16) -> u16 {
     (width / 2).max(1)
 }
 
+/// Half a cell for each row and a column for each column, so that no two share a place.
+pub(crate) fn least(map: &HeatMap) -> (u16, u16) {
+    /// Title, names of the columns, scale, legend.
+    const AROUND: u16 = 4;
+    /// Letters of a row's name.
+    const NAME: u16 = 4;
+    /// With more than these they share places in any case.
+    const MOST: usize = 32;
+    let (wide, high) = (map.columns.min(MOST), map.rows.min(MOST).div_ceil(2));
+    let names = pen::widest(&map.row_labels).min(NAME);
+    ((pen::cells(wide) + names).max(LEAST.0), (pen::cells(high) + AROUND).max(LEAST.1))
+}
+
 pub(crate) fn row_need(map: &HeatMap, width: u16, look: &Look) -> RowNeed {
-    let widths = Widths::new(Rect::new(0, 0, width, u16::MAX / width.max(1)), map, look);
+    let plan = Plan::new(Rect::new(0, 0, width, u16::MAX / width.max(1)), map, look);
     let rows = pen::cells(map.rows);
-    let need = RowNeed { least: rows, most: rows.saturating_mul(square(widths.field)) };
-    need.and(text::rows(&map.legend, width) + 1)
+    let need = RowNeed { least: rows, most: rows.saturating_mul(square(plan.field)) };
+    need.and(text::rows(&plan.legend(map, &look.glyphs), width) + 1)
 }
 
 pub(crate) fn draw(
@@ -79,15 +142,17 @@ pub(crate) fn draw(
     let mark = mark.map(|mark| mark.within(map.columns, map.rows));
     let theme = &look.theme;
     let columns = pen::cells(map.columns).max(1);
-    let Widths { labels, field: width, widest } = Widths::new(area, map, look);
-    let has_numbers = width > widest;
+    let plan = Plan::new(area, map, look);
+    let Plan { labels, field: width, form, shared } = plan;
+    let told = plan.legend(map, &look.glyphs);
     let rows = pen::cells(map.rows);
-    let free = area.height.saturating_sub(1 + text::rows(&map.legend, area.width));
+    let free = area.height.saturating_sub(1 + text::rows(&told, area.width));
     let pitch = (free / rows.max(1)).clamp(1, square(width));
     let mut pen = Pen::new(area, canvas, &look.glyphs);
+    pen.ending(area.x + labels, area.y, shared.trim_end(), theme.dim);
     for (column, title) in (0..columns).zip(&map.column_labels) {
         let x = (area.x + labels + 1).saturating_add(column.saturating_mul(width));
-        let title = pen::cut(title, width, "");
+        let title = pen::cut(title.strip_prefix(shared).unwrap_or(title), width, "");
         pen.within(x + (width - pen::width(&title)).div_ceil(2), area.y, width, &title, theme.dim);
     }
     let room = area.height.saturating_sub(1);
@@ -111,12 +176,12 @@ pub(crate) fn draw(
             let style = if mark == Some(here) { theme.selection } else { theme.on(field) };
             // A number needs no shade; without colour a shade stands where no number fits.
             let glyph =
-                if field.is_none() && !has_numbers { look.glyphs.shade(share) } else { " " };
+                if field.is_none() && form.is_none() { look.glyphs.shade(share) } else { " " };
             for y in top..top.saturating_add(pitch).min(area.bottom()) {
                 pen.run(x, y, width, glyph, style);
             }
-            if has_numbers {
-                let text = number_text(value, unit(map), &look.glyphs);
+            if let Some(form) = form {
+                let text = number_text(value, form, map, &look.glyphs);
                 let indent = (width - pen::width(&text)).div_ceil(2);
                 pen.within(x + indent, middle, width - indent, &text, style);
             }
@@ -129,23 +194,33 @@ pub(crate) fn draw(
         return;
     }
     let below = area.bottom() - end;
-    let legend = text::whole(&map.legend, area.width, below);
+    let legend = text::whole(&told, area.width, below);
     for (line, y) in legend.iter().zip(end..area.bottom()) {
         pen.text(area.x, y, line.trim_end(), theme.text);
     }
 }
 
 /// A cell's number, short; a dot for 0, so that the diagonal stands out, and nothing where there is none.
-fn number_text(value: f32, unit: Option<&str>, glyphs: &Glyphs) -> String {
+fn number_text(value: f32, form: Form, map: &HeatMap, glyphs: &Glyphs) -> String {
+    let significant = |digits| significant(f64::from(value), digits);
     if value.is_nan() {
-        String::new()
-    } else if value == 0.0 {
-        glyphs.faint_point.to_owned()
-    } else {
-        match unit {
-            Some(unit) => quantity(significant(f64::from(value), 3), Some(unit), glyphs),
+        return String::new();
+    }
+    if value == 0.0 {
+        return glyphs.faint_point.to_owned();
+    }
+    match form {
+        Form::Unit(digits) => quantity(significant(digits), unit(map), glyphs),
+        Form::Prefix(digits) => {
+            let value = significant(digits);
+            let prefix = Prefix::for_size(value.abs(), unit(map));
+            let digits = number(mlsys_lab::value::significant(value / prefix.factor, digits));
+            prefix.letter().map_or(digits.clone(), |letter| format!("{digits}{letter}"))
+        }
+        Form::Decimals(digits) => {
+            let factor = 10_f64.powi(digits as i32);
             // Where it rounds to zero it has no sign.
-            None => number((f64::from(value) * 100.0).round() / 100.0 + 0.0),
+            number((f64::from(value) * factor).round() / factor + 0.0)
         }
     }
 }
