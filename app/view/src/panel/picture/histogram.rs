@@ -3,9 +3,8 @@
 use mlsys_lab::frame::{Distribution, Histogram, Level};
 use mlsys_lab::schema::Scale;
 use ratatui::layout::Rect;
-use ratatui::style::{Color, Modifier};
 
-use crate::axis::{Axis, cell_at};
+use crate::axis::{Axis, cell_at, dot_at};
 use crate::canvas::{self as pen, Canvas, DotGrid, Ink, Pen, Stroke, is_dots};
 use crate::csv::{self, Lines};
 use crate::glyphs::{GlyphSet, Glyphs};
@@ -16,9 +15,6 @@ use crate::panel::view::FrameView;
 use crate::quantity::{quantity, unit};
 use crate::text::or;
 use crate::theme::Look;
-
-/// The fewest columns of the screen for each line that is seen within the histogram's columns.
-const FEWEST_BETWEEN: usize = 3;
 
 /// The first and the last edge, if there is a range between them and something in it.
 fn bounds(histogram: &Histogram) -> Option<(f64, f64)> {
@@ -115,14 +111,12 @@ fn outline(
                 stroke: Stroke::Solid,
                 wide: 1.8,
             };
-            let at =
-                |share: f64, dots: usize| (share * dots.saturating_sub(1) as f64).round() as usize;
             let bottom = height.saturating_sub(1);
             let mut before = None;
             for ((from, to), count) in histogram.ranges().zip(&second.counts) {
                 let dot = |x| {
                     let (x, y) = plane.shares((x, *count as f64 / total))?;
-                    Some((at(x, width), at(y, height)))
+                    Some((dot_at(x, width), dot_at(y, height)))
                 };
                 let top = (dot(from), dot(to));
                 if let (true, (Some(left), Some(right))) = (*count > 0, top) {
@@ -211,22 +205,16 @@ fn labels(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &
     }
 }
 
-/// The lines where columns hide them, cut into the columns; where lines stand close, little would be left of these.
-fn levels_in_columns(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &Look) {
-    let plot = plane.plot;
-    let close = histogram.levels.len().saturating_mul(FEWEST_BETWEEN) > usize::from(plot.width);
-    if close || look.glyphs.set == GlyphSet::Ascii {
-        return;
-    }
+/// A mark on the axis below each line: columns hide the line itself where they are high.
+fn levels_on_axis(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &Look) {
+    let area = Rect { y: plane.plot.bottom(), height: 1, ..plane.plot };
+    let axis = [look.glyphs.horizontal, look.glyphs.tick_below];
     for (x, _) in places(plane, histogram) {
-        for y in plot.y..plot.bottom() {
-            let cell = &mut canvas.cells[(x, y)];
-            if cell.symbol() == full(look) {
-                cell.set_symbol(look.glyphs.change);
-                // The outline leaves the column's colour behind, on which a cut would not be seen.
-                cell.bg = Color::Reset;
-                cell.modifier.insert(Modifier::REVERSED);
-            }
+        // A low picture has labels there.
+        let is_axis = canvas.cells.cell((x, area.y)).is_some_and(|at| axis.contains(&at.symbol()));
+        if is_axis {
+            let (mark, style) = (look.glyphs.change, look.theme.warn);
+            Pen::new(area, canvas, &look.glyphs).glyph(x, area.y, mark, style);
         }
     }
 }
@@ -330,9 +318,10 @@ impl Picture for Histogram {
         let y = Side { axis: heights(self), name: "share of values", unit: None };
         let plane = Plane::new(upper, x, y, look);
         plane.draw(canvas, look);
-        // On a terminal the lines lie behind the columns and are cut into them.
+        // On a terminal the lines lie behind the columns, which they would hide, and end on the axis.
         if !canvas.is_page() {
             levels(&plane, canvas, self, look);
+            levels_on_axis(&plane, canvas, self, look);
         }
         columns(&plane, canvas, self, chosen, look);
         if canvas.is_page() {
@@ -341,7 +330,6 @@ impl Picture for Histogram {
         if let Some(second) = &self.second {
             outline(&plane, canvas, self, second, look);
         }
-        levels_in_columns(&plane, canvas, self, look);
         labels(&plane, canvas, self, look);
         legend::draw(below, canvas, &items, look);
     }
