@@ -258,6 +258,11 @@ pub fn cell_at(share: f64, cells: u16) -> u16 {
     ((share * f64::from(cells)) as u16).min(cells.saturating_sub(1))
 }
 
+/// The dot at a share of a number of them, always one of the cell that [`cell_at`] gives for the same share.
+pub fn dot_at(share: f64, dots: usize) -> usize {
+    ((share * dots as f64) as usize).min(dots.saturating_sub(1))
+}
+
 /// The smallest and the largest of these values; turned round if there is none.
 pub fn bounds(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)))
@@ -325,6 +330,18 @@ mod tests {
         );
         assert_eq!(labels(&linear(0.0, 4e9), 2, Some("bytes/s")), ["0 G", "2 G", "4 G"]);
         assert_eq!(labels(&Axis::steps(1, 400), 4, None), ["0", "100", "200", "300", "400"]);
+    }
+
+    #[test]
+    fn a_dot_is_in_the_cell_of_its_mark() {
+        for cells in 1..200_u16 {
+            for place in 0..=1000 {
+                let share = f64::from(place) / 1000.0;
+                let dot = dot_at(share, 4 * usize::from(cells));
+                assert_eq!(dot / 4, usize::from(cell_at(share, cells)), "{share} of {cells}");
+            }
+        }
+        assert_eq!(dot_at(0.5, 0), 0);
     }
 
     #[test]

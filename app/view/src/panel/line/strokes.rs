@@ -2,7 +2,7 @@
 
 use ratatui::style::{Modifier, Style};
 
-use crate::axis::cell_at;
+use crate::axis::{cell_at, dot_at};
 use crate::canvas::{self as pen, Canvas, DotGrid, Ink, Pen, Stroke};
 use crate::glyphs::GlyphSet;
 use crate::panel::downsample::{Bucket, Downsampled};
@@ -118,9 +118,8 @@ impl Chart {
         let (width, height) = dots.size();
         let (x_axis, y_axis) = self.measures;
         let dot = |(step, value): (u64, f64)| {
-            let x = x_axis.share(step as f64)? * width.saturating_sub(1) as f64;
-            let y = (1.0 - y_axis.share(value)?) * height.saturating_sub(1) as f64;
-            Some((x.round() as usize, y.round() as usize))
+            let x = dot_at(x_axis.share(step as f64)?, width);
+            Some((x, dot_at(1.0 - y_axis.share(value)?, height)))
         };
         if let Some(to) = dot(to) {
             dots.line(from.and_then(dot).unwrap_or(to), to, ink);
@@ -130,7 +129,7 @@ impl Chart {
     fn level(&self, dots: &mut DotGrid, value: f64, ink: Ink) {
         let (_, height) = dots.size();
         let Some(share) = self.y.share(value) else { return };
-        let y = ((1.0 - share) * height.saturating_sub(1) as f64).round() as usize;
+        let y = dot_at(1.0 - share, height);
         let rank = rank::LEVEL.min(ink.rank);
         dots.level(y, Ink { rank, ..ink });
     }

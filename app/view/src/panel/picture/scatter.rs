@@ -10,7 +10,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use crate::axis::bounds;
+use crate::axis::{bounds, dot_at};
 use crate::canvas::{self as pen, Canvas, DotGrid, Ink, Pen, Stroke};
 use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
@@ -56,7 +56,11 @@ fn order(scatter: &Scatter, front: &[usize], chosen: Option<usize>) -> Vec<usize
         let group = scatter.points.get(*index).map_or(0, |point| point.series);
         Reverse(sizes.get(group).copied().unwrap_or(0))
     };
-    let rank = |index: &usize| (chosen == Some(*index), front.contains(index), group(index));
+    let series = |index: &usize| scatter.points.get(*index).map_or(usize::MAX, |p| p.series);
+    // Of groups of equal size the first is the one that the picture is about.
+    let rank = |index: &usize| {
+        (chosen == Some(*index), front.contains(index), group(index), Reverse(series(index)))
+    };
     let mut order: Vec<usize> = (0..scatter.points.len()).collect();
     order.sort_by_key(rank);
     order
@@ -75,8 +79,7 @@ fn join(plane: &Plane<'_>, canvas: &mut Canvas, scatter: &Scatter, front: &[usiz
     };
     let dot = |place: (f64, f64)| {
         let (x, y) = plane.shares(shown(scatter, place))?;
-        let at = |share: f64, dots: usize| (share * dots.saturating_sub(1) as f64).round() as usize;
-        Some((at(x, width), at(y, height)))
+        Some((dot_at(x, width), dot_at(y, height)))
     };
     let front = front.iter();
     let front = front.filter_map(|index| scatter.points.get(*index)?.place());
@@ -133,11 +136,16 @@ fn marks(
 /// What the legend explains: groups, the lines that are not named next to themselves, and the front.
 fn items(scatter: &Scatter, names: &[LineName], room: u16, look: &Look) -> Vec<Item> {
     let theme = &look.theme;
+    // A mark that no point has explains nothing.
+    let has_points = |place: usize| {
+        scatter.points.iter().any(|point| point.series == place && point.place().is_some())
+    };
     let group = |(place, name): (usize, &String)| {
         let glyph = look.glyphs.class(place.min(255) as u8);
         Item::new(glyph, theme.curve(place), name, theme.text)
     };
-    let mut items: Vec<Item> = scatter.series.iter().enumerate().map(group).collect();
+    let groups = scatter.series.iter().enumerate().filter(|(place, _)| has_points(*place));
+    let mut items: Vec<Item> = groups.map(group).collect();
     for (place, (line, name)) in scatter.lines.iter().zip(names).enumerate() {
         let mark = match name {
             LineName::Told => continue,

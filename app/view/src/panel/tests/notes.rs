@@ -2,9 +2,10 @@
 
 use mlsys_harness::snapshot::rows;
 use mlsys_lab::frame::{
-    Bar, Bars, Cell, CellRow, Cells, Frame, Kind, Paragraph, Scatter, ScatterLine, ScatterPoint,
-    StyledSpan, StyledText, Tone,
+    Bar, Bars, Cell, CellRow, Cells, Distribution, Frame, HeatMap, Histogram, Kind, Level,
+    Paragraph, Scatter, ScatterLine, ScatterPoint, StyledSpan, StyledText, Tone,
 };
+use mlsys_lab::picture::heat_map;
 use mlsys_lab::schema::Scale;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -75,6 +76,114 @@ fn a_letter_is_not_read_as_part_of_a_name() {
             assert!(!runs_on, "{size:?}: {row}");
         }
     }
+}
+
+fn scatter(series: &[&str], points: &[(f64, f64, &str, usize)]) -> Scatter {
+    let point = |&(x, y, label, series): &(f64, f64, &str, usize)| ScatterPoint {
+        x: Some(x),
+        y: Some(y),
+        label: label.to_owned(),
+        series,
+    };
+    Scatter {
+        series: series.iter().map(ToString::to_string).collect(),
+        points: points.iter().map(point).collect(),
+        ..Scatter::default()
+    }
+}
+
+#[test]
+fn a_mark_of_two_points_has_both_names_and_is_that_of_the_first_group() {
+    let series = ["this model", "best split", "in no point", "rule"];
+    let points = [
+        (0.0, 0.0, "", 0),
+        (9.0, 9.0, "", 1),
+        (5.0, 5.0, "ours", 0),
+        (5.0, 5.001, "best", 1),
+        (5.0, 5.0, "", 3),
+    ];
+    for size in SIZES {
+        let text = drawn(&Frame::Scatter(scatter(&series, &points)), size).join("\n");
+        assert!(text.contains("ours, best, rule") || text.contains("rule, ours, best"), "{text}");
+        assert!(
+            text.contains("● this model   ✕ best split   ") && !text.contains("no point"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_name_without_room_stands_behind_the_lines_and_is_led_to() {
+    let line =
+        |up: f64| ScatterLine { name: String::new(), points: vec![(0.0, up), (10.0, 20.0 + up)] };
+    let points = [(0.0, 0.0, "", 1), (10.0, 23.0, "", 1), (5.0, 11.0, "a long name of it", 0)];
+    let frame = Frame::Scatter(Scatter {
+        lines: [-2.0, -1.0, 0.0, 2.0, 3.0].map(line).to_vec(),
+        ..scatter(&["a", "b"], &points)
+    });
+    let rows = drawn(&frame, (64, 18));
+    let row = rows.iter().find(|row| row.contains("a long name of it")).unwrap();
+    assert!(row.contains('●') && row.contains('·'), "{}", rows.join("\n"));
+}
+
+/// A line over an axis goes through the marks that lie on it.
+#[test]
+fn a_mark_is_on_its_line() {
+    for up in 1..60 {
+        let up = f64::from(up);
+        let ends = [(0.0, 0.0, "", 0), (10.0, 61.0, "", 0), (5.0, up, "", 1)];
+        let lines = vec![ScatterLine { name: String::new(), points: vec![(1.0, up), (9.0, up)] }];
+        let frame = Frame::Scatter(Scatter { lines, ..scatter(&["ends", "on it"], &ends) });
+        for size in SIZES {
+            let rows = drawn(&frame, size);
+            let row = rows.iter().find(|row| row.contains('✕')).unwrap();
+            let around: Vec<char> = row.chars().collect();
+            let at = around.iter().position(|c| *c == '✕').unwrap();
+            let is_line = |c: char| ('\u{2801}'..='\u{28ff}').contains(&c);
+            assert!(is_line(around[at - 1]), "{up}: {}", rows.join("\n"));
+        }
+    }
+}
+
+#[test]
+fn a_narrow_matrix_keeps_its_numbers_and_the_number_of_each_column() {
+    let matrix = |workers: usize| {
+        let names: Vec<String> = (0..workers).map(|rank| format!("worker {rank}")).collect();
+        let mut cells = vec![0.0; workers * workers];
+        cells[1] = 102_400.0;
+        let told = "bytes sent by a row to a column";
+        Frame::HeatMap(HeatMap {
+            column_labels: names.clone(),
+            row_labels: names,
+            ..heat_map([workers; 2], cells, (0.0, 102_400.0), told)
+        })
+    };
+    for (workers, number) in [(4, "102 kB"), (8, "102 kB"), (10, "102k")] {
+        let rows = drawn(&matrix(workers), (66, 18));
+        let text = rows.join("\n");
+        assert!(text.contains(&format!(" {number} ")) && !text.contains("workerworker"), "{text}");
+        let last = format!(" {}", workers - 1);
+        assert!(rows[0].trim_end().ends_with(&last), "{text}");
+    }
+    // What the strongest shade is stands below.
+    let text = drawn(&matrix(16), (66, 18)).join("\n");
+    assert!(text.contains("; the strongest shade is 102 kB"), "{text}");
+}
+
+#[test]
+fn a_level_line_hides_no_column() {
+    let level = Level { at: 0.0, label: String::new() };
+    let frame = Frame::Histogram(Histogram {
+        edges: vec![-1.0, -0.02, 0.02, 1.0],
+        first: Distribution { counts: vec![20, 60, 20], ..Distribution::default() },
+        levels: vec![level],
+        ..Histogram::default()
+    });
+    let rows = drawn(&frame, (78, 16));
+    let highest = rows.iter().position(|row| row.contains('█')).unwrap();
+    assert!(highest < 6, "{}", rows.join("\n"));
+    let axis = rows.iter().find(|row| row.contains('╰')).unwrap();
+    assert!(axis.contains('┊'), "{}", rows.join("\n"));
 }
 
 #[test]

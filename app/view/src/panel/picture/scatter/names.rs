@@ -1,6 +1,6 @@
 //! Names next to points and along lines, wherever they touch nothing.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use mlsys_lab::frame::{Dimension, Scatter, ScatterLine, ScatterPoint};
 use ratatui::layout::Rect;
@@ -12,6 +12,9 @@ use crate::panel::plane::Plane;
 use crate::quantity::{quantity, unit};
 use crate::theme::Look;
 
+/// Column and row of a cell.
+type Place = (u16, u16);
+
 /// The text next to a point; where it is, if that is not where it is drawn, comes first.
 fn name(scatter: &Scatter, point: &ScatterPoint, look: &Look) -> String {
     // What stands in parentheses is for who looks at the point alone.
@@ -22,6 +25,69 @@ fn name(scatter: &Scatter, point: &ScatterPoint, look: &Look) -> String {
         Some(format!("{} {value}, {name}", dimension.name))
     };
     far(&scatter.y, point.y).or_else(|| far(&scatter.x, point.x)).unwrap_or_else(|| name.to_owned())
+}
+
+/// Whether the name of a point stands on an axis, where it is read.
+fn is_on_axis(scatter: &Scatter, point: &ScatterPoint) -> bool {
+    let Some((across, up)) = point.place() else { return false };
+    let names = [scatter.x.category(across), scatter.y.category(up)];
+    names.contains(&Some(point.label.as_str()))
+}
+
+/// The points that a mark stands for, as groups of those that share a cell, the most important first; only those with a
+/// name that is not read on an axis, or that are the only one of their group.
+fn marks(plane: &Plane<'_>, scatter: &Scatter, order: &[usize]) -> Vec<(Place, Vec<usize>)> {
+    let mut marks: Vec<(Place, Vec<usize>)> = Vec::new();
+    let mut found: HashMap<Place, usize> = HashMap::new();
+    for &index in order.iter().rev() {
+        let Some(point) = scatter.points.get(index) else { continue };
+        let Some(place) = cell(plane, scatter, point) else { continue };
+        if point.label.is_empty() && group(scatter, point).is_none() || is_on_axis(scatter, point) {
+            continue;
+        }
+        let at = *found.entry(place).or_insert(marks.len());
+        match marks.get_mut(at) {
+            Some((_, points)) => points.push(index),
+            None => marks.push((place, vec![index])),
+        }
+    }
+    // By itself such a point is in the legend.
+    let has_label = |index: &usize| !scatter.points[*index].label.is_empty();
+    marks.retain(|(_, points)| points.iter().any(has_label));
+    marks
+}
+
+/// The name of a group that has this point alone.
+fn group<'a>(scatter: &'a Scatter, point: &ScatterPoint) -> Option<&'a str> {
+    let in_group = scatter.points.iter().filter(|other| other.series == point.series);
+    let name = scatter.series.get(point.series).filter(|_| in_group.count() == 1);
+    name.map(String::as_str)
+}
+
+/// What may be written next to a mark, the best first: the names of all its points, or the name of the one that is seen.
+fn texts(scatter: &Scatter, points: &[usize], look: &Look) -> Vec<(String, usize)> {
+    /// Names that are read at one mark.
+    const MOST: usize = 3;
+    let points = points.iter().filter_map(|index| scatter.points.get(*index));
+    let names = points.map(|point| match group(scatter, point) {
+        Some(group) if point.label.is_empty() => group.to_owned(),
+        Some(_) | None => name(scatter, point, look),
+    });
+    let names: Vec<String> = names.collect();
+    let mut told: Vec<&str> = Vec::new();
+    for name in &names {
+        if !told.contains(&name.as_str()) {
+            told.push(name);
+        }
+    }
+    let all = match told.as_slice() {
+        [first, second, .., _] if told.len() > MOST => {
+            (format!("{first}, {second} +{}", told.len() - 2), names.len())
+        }
+        told => (told.join(", "), names.len()),
+    };
+    let own = told.first().map(|name| ((*name).to_owned(), 1));
+    [Some(all), own].into_iter().flatten().collect()
 }
 
 /// Writes the names that fit next to their points without touching anything, the most important first; returns the points
@@ -37,65 +103,108 @@ pub(super) fn of_points(
     let mut named = HashSet::new();
     // With more points than this, names would be all there is.
     let most = usize::from(plot.height) * 2;
-    for &index in order.iter().rev().take(most) {
-        let Some(point) = scatter.points.get(index).filter(|p| !p.label.is_empty()) else {
-            continue;
-        };
-        let Some((x, y)) = cell(plane, scatter, point) else { continue };
-        // A name that stands on an axis, too, is read there.
-        let (on_x, on_y) = point.place().map_or((None, None), |(across, up)| {
-            (scatter.x.category(across), scatter.y.category(up))
-        });
-        if [on_x, on_y].contains(&Some(point.label.as_str())) {
-            continue;
-        }
-        let name = name(scatter, point, look);
-        let wide = pen::width(&name);
-        let free = |(from, y): (u16, u16)| {
-            from >= plot.x
-                && from.saturating_add(wide) <= plot.right()
-                && (plot.y..plot.bottom()).contains(&y)
-                && (from..from + wide).all(|x| canvas.cells[(x, y)].symbol() == " ")
-        };
-        let symbol = |x: u16, y: u16| {
-            let inside = (plot.x..plot.right()).contains(&x);
-            if inside { canvas.cells[(x, y)].symbol() } else { " " }
-        };
-        // A name above or below needs a gap to its neighbours, so that it is not read as theirs.
-        let apart = |(from, y): (u16, u16)| {
-            let mut around = from.saturating_sub(1)..=from + wide;
-            free((from, y)) && around.all(|x| symbol(x, y) == " ")
-        };
-        // Next to its point no other one is as near to a name, on either side.
-        let near = |(from, y): (u16, u16)| {
-            let mut on_way = match from > x {
-                true => x + 1..from + wide + (from - x),
-                false => from.saturating_sub(2)..x,
+    for (at, points) in marks(plane, scatter, order).into_iter().take(most) {
+        let texts = texts(scatter, &points, look);
+        let find = |place: fn(Rect, &Canvas, Place, u16, &Look) -> Option<Place>| {
+            let found = |(text, count): &(String, usize)| {
+                Some((place(plot, canvas, at, pen::width(text), look)?, text.clone(), *count))
             };
-            let is_own = |at: u16| at == x + 1 && symbol(at, y) == look.glyphs.front;
-            free((from, y)) && on_way.all(|at| is_line(symbol(at, y)) || is_own(at))
+            texts.iter().find_map(found)
         };
-        let sides = [(x.saturating_add(3), y), (x.saturating_sub(wide.saturating_add(1)), y)];
-        let (above, middle) = (y.wrapping_sub(1), x.saturating_sub(wide / 2));
-        let (right, left) = (x.saturating_add(2), x.saturating_sub(wide.saturating_add(1)));
-        let over = [middle, x, (x + 1).saturating_sub(wide), right, left];
-        let mut over = [above, y + 1].into_iter().flat_map(|row| over.map(|from| (from, row)));
-        let next_to = sides.into_iter().find(|place| near(*place));
-        if let Some((start, y)) = next_to.or_else(|| over.find(|place| apart(*place))) {
-            Pen::new(plot, canvas, &look.glyphs).text(start, y, &name, look.theme.text);
-            named.insert(index);
+        // The name of a line is found along it.
+        let is_line = |index: &usize| {
+            scatter
+                .points
+                .get(*index)
+                .is_some_and(|point| scatter.lines.iter().any(|line| line.name == point.label))
+        };
+        let far = || if points.iter().any(is_line) { None } else { find(far) };
+        let Some(((start, y), text, count)) = find(close).or_else(far) else { continue };
+        let end = start + pen::width(&text);
+        let way = if start > at.0 { at.0 + 1..start } else { end..at.0 };
+        // A name further away is led to where the way to it is blank.
+        let is_led = y == at.1 && way.len() > usize::from(CLOSE);
+        for x in way {
+            if is_led && canvas.cells[(x, y)].symbol() == " " {
+                let (dot, style) = (look.glyphs.faint_point, look.theme.dim);
+                Pen::new(plot, canvas, &look.glyphs).glyph(x, y, dot, style);
+            }
         }
+        Pen::new(plot, canvas, &look.glyphs).text(start, y, &text, look.theme.text);
+        named.extend(points.into_iter().take(count));
     }
     named
+}
+
+fn symbol(plot: Rect, canvas: &Canvas, (x, y): Place) -> &str {
+    let is_inside = (plot.x..plot.right()).contains(&x);
+    if is_inside { canvas.cells[(x, y)].symbol() } else { " " }
+}
+
+/// Whether a text of this width touches nothing at a place.
+fn is_free(plot: Rect, canvas: &Canvas, (from, y): Place, wide: u16) -> bool {
+    from >= plot.x
+        && from.saturating_add(wide) <= plot.right()
+        && (plot.y..plot.bottom()).contains(&y)
+        && (from..from + wide).all(|x| canvas.cells[(x, y)].symbol() == " ")
+}
+
+/// Whether a free place has a gap to its neighbours, so that a name there is not read as theirs.
+fn is_apart(plot: Rect, canvas: &Canvas, (from, y): Place, wide: u16) -> bool {
+    let mut ends = [from.saturating_sub(1), from + wide].into_iter();
+    is_free(plot, canvas, (from, y), wide) && ends.all(|x| symbol(plot, canvas, (x, y)) == " ")
+}
+
+/// Whether a name in the row of its mark has no other one as near to it, on either side.
+fn is_nearest(
+    plot: Rect,
+    canvas: &Canvas,
+    (x, y): Place,
+    (from, wide): (u16, u16),
+    look: &Look,
+) -> bool {
+    let (end, symbol) = (from + wide, |at: u16| symbol(plot, canvas, (at, y)));
+    let mut on_way = match from > x {
+        true => x + 1..end + (from - x),
+        false => from.saturating_sub(x.saturating_sub(end).max(2))..x,
+    };
+    on_way.all(|at| is_line(symbol(at)) || (at == x + 1 && symbol(at) == look.glyphs.front))
+}
+
+/// Where a name of this width stands next to the mark at a cell.
+fn close(plot: Rect, canvas: &Canvas, (x, y): Place, wide: u16, look: &Look) -> Option<Place> {
+    let is_near = |from: u16| {
+        is_free(plot, canvas, (from, y), wide)
+            && is_nearest(plot, canvas, (x, y), (from, wide), look)
+    };
+    let (right, left) = (x.saturating_add(2), x.saturating_sub(wide.saturating_add(1)));
+    let over = [x.saturating_sub(wide / 2), x, (x + 1).saturating_sub(wide), right, left];
+    let mut over =
+        [y.wrapping_sub(1), y + 1].into_iter().flat_map(|row| over.map(|from| (from, row)));
+    let next_to = [right + 1, left].into_iter().find(|from| is_near(*from)).map(|from| (from, y));
+    next_to.or_else(|| over.find(|place| is_apart(plot, canvas, *place, wide)))
+}
+
+/// Columns between a mark and a name next to it, at most.
+const CLOSE: u16 = 2;
+
+/// Where a name of this width stands in the row of its mark behind the lines next to it.
+fn far(plot: Rect, canvas: &Canvas, (x, y): Place, wide: u16, look: &Look) -> Option<Place> {
+    /// Columns that the eye follows to a name.
+    const FAR: u16 = 24;
+    let sides = |gap: u16| [Some(x + 1 + gap), x.checked_sub(wide + gap)];
+    let mut places = (CLOSE + 1..=FAR.min(plot.width / 4)).flat_map(sides).flatten();
+    let found = places.find(|from| {
+        is_apart(plot, canvas, (*from, y), wide)
+            && is_nearest(plot, canvas, (x, y), (*from, wide), look)
+    });
+    found.map(|from| (from, y))
 }
 
 /// Whether no more than a line goes through a cell.
 fn is_line(symbol: &str) -> bool {
     symbol == " " || symbol.chars().all(is_dots)
 }
-
-/// Column and row of a cell.
-type Place = (u16, u16);
 
 /// How a line can be told apart without its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
