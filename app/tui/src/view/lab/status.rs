@@ -130,18 +130,21 @@ fn headline(lab: &LabState, app: &App) -> Option<String> {
         (Some(name), Value::Float(x)) if *x < 0.0 => (name, Value::Float(-x)),
         (Some(_) | None, _) => (&headline.label, value),
     };
-    let value = shown_value(lab, &headline.metric, &value, app);
+    let value = shown_value(lab, &headline.metric, &value, 2, app);
     let label = metrics::label_of(lab.schema, &headline.metric)?;
     Some(format!("{name} {value} {label}"))
 }
 
-fn shown_value(lab: &LabState, metric: &str, value: &Value, app: &App) -> String {
+fn shown_value(lab: &LabState, metric: &str, value: &Value, digits: usize, app: &App) -> String {
     /// Elements of a list that are shown.
     const MOST: usize = 8;
     match value {
         Value::Float(value) => {
             let unit = metrics::unit(lab.schema, metric);
-            quantity(significant(*value, 3), unit, app.glyphs())
+            // What is not quite 1, such as an accuracy of 0.9996, is not written as 1.
+            let is_told = |digits: &usize| significant(*value, *digits) != 1.0;
+            let digits = (digits..=6).find(is_told).unwrap_or(digits);
+            quantity(significant(*value, digits), unit, app.glyphs())
         }
         Value::Array(values) if values.is_empty() => "none".to_owned(),
         Value::Array(values) => {
@@ -158,7 +161,7 @@ pub fn chosen_metrics(app: &App, lab: &LabState) -> Option<String> {
     let told = lab.metrics.iter().filter_map(|name| {
         let value = lab.shown().metric(name)?;
         let label = metrics::label_of(lab.schema, name)?;
-        Some(format!("{name} {} {label}", shown_value(lab, name, &value, app)))
+        Some(format!("{name} {} {label}", shown_value(lab, name, &value, 3, app)))
     });
     let told: Vec<String> = told.collect();
     (!told.is_empty()).then(|| told.join(app.glyphs().separator))
