@@ -100,13 +100,14 @@ impl<'a> Plane<'a> {
     }
 }
 
-/// Whether the name of an axis would take the place of more than one tick of it.
+/// Whether the name of an axis would take the place of more than one tick of it, or leave it less than two.
 fn hides_ticks(width: u16, x: &Side<'_>, look: &Look) -> bool {
     let name = pen::width(&named(x.name, x.unit));
     let ticks = x.axis.ticks((width / TICK).max(2), x.unit, &look.glyphs);
     let end = f64::from(width.saturating_sub(name + 1)) / f64::from(width.max(1));
     let hidden = ticks.iter().filter(|(at, _)| x.axis.share(*at).is_some_and(|at| at > end));
-    hidden.count() > 1
+    let hidden = hidden.count();
+    hidden > 1 || (hidden > 0 && ticks.len() - hidden < 2)
 }
 
 /// Columns of a tick with its label.

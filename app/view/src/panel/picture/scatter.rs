@@ -57,9 +57,12 @@ fn order(scatter: &Scatter, front: &[usize], chosen: Option<usize>) -> Vec<usize
         Reverse(sizes.get(group).copied().unwrap_or(0))
     };
     let series = |index: &usize| scatter.points.get(*index).map_or(usize::MAX, |p| p.series);
-    // Of groups of equal size the first is the one that the picture is about.
+    // Of groups of equal size the first is the one that the picture is about. Where it is a single point, as this run among
+    // others, that lies above the front.
+    let is_this = |index: &usize| series(index) == 0 && sizes.first() == Some(&1);
     let rank = |index: &usize| {
-        (chosen == Some(*index), front.contains(index), group(index), Reverse(series(index)))
+        let is_chosen = chosen == Some(*index);
+        (is_chosen, is_this(index), front.contains(index), group(index), Reverse(series(index)))
     };
     let mut order: Vec<usize> = (0..scatter.points.len()).collect();
     order.sort_by_key(rank);

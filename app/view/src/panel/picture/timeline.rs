@@ -37,15 +37,24 @@ struct Shown {
     tint: Tint,
 }
 
+/// Rows of a legend for which lanes leave room.
+const MOST_LEGEND: u16 = 4;
+
 fn parts(area: Rect, timeline: &Timeline, items: &[Item]) -> Parts {
     let names = pen::widest(&timeline.lanes).min(area.width / 4);
     // A column between the names and the plot.
     let left = (names + 1).min(area.width);
-    let legend = legend::rows(items, area.width, if area.height >= 14 { 2 } else { 1 });
-    let legend = if area.height >= 6 { legend } else { 0 };
     let axis = if area.height >= 5 { 2 } else { 0 };
     let text = !timeline.marks.is_empty() || timeline.total.is_some();
     let marks = u16::from(text && area.height >= 7);
+    // More rows where lanes leave them blank.
+    let blank = match timeline.total {
+        Some(_) => 0,
+        None => area.height.saturating_sub(axis + marks + pen::cells(timeline.lanes.len())),
+    };
+    let most = if area.height >= 14 { 2 } else { 1 };
+    let legend = legend::rows(items, area.width, most.max(blank.min(MOST_LEGEND)));
+    let legend = if area.height >= 6 { legend } else { 0 };
     let rest = area.height.saturating_sub(legend + axis + marks);
     let total = match timeline.total {
         Some(_) if rest >= 6 => (rest / 3).clamp(2, 10),
@@ -288,7 +297,7 @@ impl Picture for Timeline {
             return None;
         }
         // The axis, the names of marked places, and the classes.
-        let legend = legend::rows(&classes(self, at.view.tint, look), width, 2);
+        let legend = legend::rows(&classes(self, at.view.tint, look), width, MOST_LEGEND);
         Some(RowNeed::listed(self.lanes.len(), 2 + u16::from(!self.marks.is_empty()) + legend))
     }
 
