@@ -13,7 +13,10 @@ use crate::closed_form::Simulated;
 /// Cells along an edge up to which the grid is drawn.
 const DRAWN: usize = 16;
 
-/// Ticks that are drawn.
+/// Columns up to which a cell says what it adds, next to its sum.
+const FEW: usize = 4;
+
+/// Ticks that are drawn, over all tiles.
 const STILLS: usize = 200;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -51,8 +54,19 @@ struct Counted {
 /// A part of the product that the grid does in one go: its first row of A or of B, and its first column of B.
 #[derive(Clone, Copy)]
 struct Tile {
+    place: usize,
     top: usize,
     left: usize,
+}
+
+/// What the grid does in a tick, counted from the first of its phase.
+#[derive(Clone, Copy)]
+enum Phase {
+    /// Weights move in from above, those of the last row first.
+    Load(usize),
+    Multiply(usize),
+    /// Sums move out below.
+    Unload(usize),
 }
 
 struct Grid<'a> {
@@ -80,8 +94,8 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
     let (mut counted, mut stills) = (Counted::default(), Vec::new());
     let is_drawn = setup.rows.max(setup.columns) <= DRAWN;
     for tile in setup.tiles() {
-        let is_first = counted.tiles == 0 && is_drawn;
-        setup.multiply((&a, &b), tile, &mut product, &mut counted, is_first.then_some(&mut stills));
+        let stills = is_drawn.then_some(&mut stills);
+        setup.multiply((&a, &b), tile, &mut product, &mut counted, stills);
     }
     let direct = |at: usize| (0..k).map(|i| a[at / n * k + i] * b[i * n + at % n]).sum::<i64>();
     counted.largest_error =
@@ -99,9 +113,10 @@ impl Setup {
             Dataflow::OutputStationary => self.m,
             Dataflow::WeightStationary => self.k,
         };
-        (0..height).step_by(self.rows).flat_map(move |top| {
-            (0..self.n).step_by(self.columns).map(move |left| Tile { top, left })
-        })
+        let starts = (0..height)
+            .step_by(self.rows)
+            .flat_map(move |top| (0..self.n).step_by(self.columns).map(move |left| (top, left)));
+        starts.enumerate().map(|(place, (top, left))| Tile { place, top, left })
     }
 
     /// How many values pass through each cell.
@@ -131,6 +146,18 @@ impl Setup {
             sums: vec![0; cells],
             is_busy: vec![false; cells],
         };
+        let mut show = |grid: &Grid<'_>, phase: Phase, at: i64| {
+            if let Some(stills) = stills.as_mut().filter(|stills| stills.len() < STILLS) {
+                stills.push(picture::pane(grid.title(phase, at + 1), grid.draw(phase)));
+            }
+        };
+        // Weights go in before the stream, sums out after it, a row a tick.
+        if self.dataflow == Dataflow::WeightStationary {
+            for tick in 0..self.rows {
+                show(&grid, Phase::Load(tick), counted.ticks);
+                counted.ticks += 1;
+            }
+        }
         let mut seen_full = false;
         let mut partly_since = 0;
         for tick in 0.. {
@@ -142,6 +169,7 @@ impl Setup {
             if busy == 0 && !is_passing {
                 break;
             }
+            show(&grid, Phase::Multiply(tick), counted.ticks);
             counted.ticks += 1;
             counted.multiply_adds += busy as i64;
             if busy == cells {
@@ -151,16 +179,17 @@ impl Setup {
             } else {
                 counted.fill_ticks += 1;
             }
-            if let Some(stills) = stills.as_mut().filter(|stills| stills.len() < STILLS) {
-                stills.push(picture::pane(grid.title(tick, busy), grid.draw(tick)));
-            }
         }
         counted.drain_ticks += partly_since;
         counted.tiles += 1;
-        // Weights go in before the stream, sums out after it, a row a tick.
         counted.transfer_ticks += self.rows as i64;
-        counted.ticks += self.rows as i64;
-        grid.unload(product);
+        if self.dataflow == Dataflow::OutputStationary {
+            for tick in 0..self.rows {
+                show(&grid, Phase::Unload(tick), counted.ticks);
+                counted.ticks += 1;
+            }
+            grid.unload(product);
+        }
     }
 }
 
@@ -224,79 +253,147 @@ impl Grid<'_> {
         (row < k && column < n).then(|| self.b[row * n + column])
     }
 
+    /// The sum of a cell, if the product has it.
+    fn sum(&self, i: usize, j: usize) -> Option<i64> {
+        let Setup { columns, m, n, .. } = self.setup;
+        let is_used = self.tile.top + i < m && self.tile.left + j < n;
+        is_used.then(|| self.sums[i * columns + j])
+    }
+
     fn unload(&self, product: &mut [i64]) {
-        let Setup { dataflow, columns, m, n, .. } = self.setup;
-        if dataflow == Dataflow::WeightStationary {
-            return;
-        }
-        for (at, sum) in self.sums.iter().enumerate() {
-            let (row, column) = (self.tile.top + at / columns, self.tile.left + at % columns);
-            if row < m && column < n {
-                product[row * n + column] = *sum;
-            }
-        }
-    }
-
-    fn title(&self, tick: usize, busy: usize) -> String {
-        let cells = self.is_busy.len();
-        let verb = if busy == 1 { "multiplies" } else { "multiply" };
-        format!("tick {}: {busy} of {cells} cells {verb}", tick + 1)
-    }
-
-    fn draw(&self, tick: usize) -> Frame {
-        let Setup { dataflow, rows, columns, .. } = self.setup;
-        let cell = |at: usize| {
+        let (columns, n) = (self.setup.columns, self.setup.n);
+        for at in 0..self.sums.len() {
             let (i, j) = (at / columns, at % columns);
-            let is_late = tick >= i + j + self.setup.stream();
-            let kind = match (self.is_busy[at], is_late) {
-                (true, _) => 0,
-                (false, true) => 1,
-                (false, false) => 2,
-            };
-            let text = match dataflow {
-                Dataflow::OutputStationary if kind == 2 => String::new(),
-                Dataflow::OutputStationary => self.sums[at].to_string(),
-                Dataflow::WeightStationary => match (self.is_busy[at], self.down[at]) {
-                    (true, Some(sum)) => sum.to_string(),
-                    (true, None) | (false, _) => String::new(),
-                },
-            };
-            Some(Cell { kind, text })
+            if let Some(sum) = self.sum(i, j) {
+                product[(self.tile.top + i) * n + self.tile.left + j] = sum;
+            }
+        }
+    }
+
+    fn title(&self, phase: Phase, tick: i64) -> String {
+        let part = match self.setup.tiles().count() {
+            1 => String::new(),
+            tiles => format!(", part {} of {tiles}", self.tile.place + 1),
         };
-        let entering = |value: Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
+        let cells = self.is_busy.len();
+        let done = match phase {
+            Phase::Load(_) => "weights move in".to_owned(),
+            Phase::Unload(_) => "sums move out".to_owned(),
+            Phase::Multiply(_) => match self.is_busy.iter().filter(|busy| **busy).count() {
+                1 => format!("1 of {cells} cells multiplies"),
+                busy => format!("{busy} of {cells} cells multiply"),
+            },
+        };
+        format!("tick {tick}{part}: {done}")
+    }
+
+    fn cell(&self, i: usize, j: usize, phase: Phase) -> Cell {
+        let Setup { dataflow, rows, columns, .. } = self.setup;
+        let at = i * columns + j;
+        let number = |value: Option<i64>| value.map(|value| value.to_string());
+        let tick = match phase {
+            Phase::Load(tick) => {
+                let weight = (i + rows - 1).checked_sub(tick).filter(|row| *row < rows);
+                let text = number(weight.and_then(|row| self.weight(row, j)));
+                return moving(text.map(|weight| format!("*{weight}")));
+            }
+            Phase::Unload(tick) => {
+                return moving(number(i.checked_sub(tick + 1).and_then(|row| self.sum(row, j))));
+            }
+            Phase::Multiply(tick) => tick,
+        };
+        let is_late = tick >= i + j + self.setup.stream();
+        let kind = match (self.is_busy[at], is_late) {
+            (true, _) => 0,
+            (false, true) => 1,
+            (false, false) => 2,
+        };
+        let (factor, sum) = match dataflow {
+            Dataflow::OutputStationary => (self.down[at], Some(self.sums[at])),
+            Dataflow::WeightStationary => (self.weight(i, j), self.down[at]),
+        };
+        let text = match (self.is_busy[at], self.across[at].zip(factor), sum) {
+            (true, Some((a, b)), Some(sum)) if columns <= FEW => format!("+{a}*{b}={sum}"),
+            (true, _, sum) => number(sum).unwrap_or_default(),
+            (false, ..) => match dataflow {
+                Dataflow::OutputStationary if is_late => number(sum).unwrap_or_default(),
+                Dataflow::OutputStationary => String::new(),
+                Dataflow::WeightStationary => {
+                    number(factor).map_or_else(String::new, |weight| format!("*{weight}"))
+                }
+            },
+        };
+        Cell { kind, text }
+    }
+
+    fn note(&self, phase: Phase) -> String {
+        let Setup { dataflow, rows, columns, .. } = self.setup;
+        let row = |value: &dyn Fn(usize) -> Option<i64>| {
+            (0..columns).map(|j| entering(value(j))).collect::<Vec<_>>().join(" ")
+        };
+        let last = (rows - 1) * columns;
+        match phase {
+            Phase::Load(tick) => {
+                let above = row(&|j| self.weight(rows - 1 - tick, j));
+                format!("Weights of B enter from above, the last row first: {above}.")
+            }
+            Phase::Unload(tick) => {
+                let below = row(&|j| self.sum(rows - 1 - tick, j));
+                format!("Sums leave below, the last row first: {below}.")
+            }
+            Phase::Multiply(tick) => match dataflow {
+                Dataflow::OutputStationary => {
+                    let above = row(&|j| self.top(j, tick));
+                    format!("In each cell its sum so far. Enter from above: {above}.")
+                }
+                Dataflow::WeightStationary => {
+                    let below = row(&|j| self.down[last + j]);
+                    format!(
+                        "A cell keeps its weight (*) and passes its sum down. Leave below: {below}."
+                    )
+                }
+            },
+        }
+    }
+
+    fn draw(&self, phase: Phase) -> Frame {
+        let Setup { dataflow, rows, columns, .. } = self.setup;
         let row = |i: usize| CellRow {
-            label: format!("{} in", entering(self.left(i, tick))),
-            cells: (0..columns).map(|j| cell(i * columns + j)).collect(),
-            remark: String::new(),
+            label: match phase {
+                Phase::Multiply(tick) => format!("{} in", entering(self.left(i, tick))),
+                // As wide as while values enter, so that the cells stand still.
+                Phase::Load(_) | Phase::Unload(_) => "- in".to_owned(),
+            },
+            cells: (0..columns).map(|j| Some(self.cell(i, j, phase))).collect(),
+            ..CellRow::default()
         };
-        let note = match dataflow {
-            Dataflow::OutputStationary => {
-                let above: Vec<String> =
-                    (0..columns).map(|j| entering(self.top(j, tick))).collect();
-                format!("In each cell its sum so far. Enter from above: {}.", above.join(" "))
-            }
-            Dataflow::WeightStationary => {
-                let last = (rows - 1) * columns;
-                let below: Vec<String> =
-                    (0..columns).map(|j| entering(self.down[last + j])).collect();
-                format!(
-                    "In each cell the sum that it passes down. Leave below: {}.",
-                    below.join(" ")
-                )
-            }
+        let moves = match dataflow {
+            Dataflow::OutputStationary => "moves out",
+            Dataflow::WeightStationary => "moves in",
         };
         Frame::Cells(Cells {
             across: "column".to_owned(),
-            first: 0,
-            group: 0,
             kinds: kinds([
                 ("multiplies", Tone::First),
                 ("is done", Tone::Second),
                 ("waits", Tone::Empty),
+                (moves, Tone::Third),
             ]),
             rows: (0..rows).map(row).collect(),
-            note,
-            focus: None,
+            note: self.note(phase),
+            ..Cells::default()
         })
     }
+}
+
+/// A weight or a sum that moves, or a cell that none is in.
+fn moving(text: Option<String>) -> Cell {
+    match text {
+        Some(text) => Cell { kind: 3, text },
+        None => Cell::new(2),
+    }
+}
+
+fn entering(value: Option<i64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }

@@ -1,6 +1,6 @@
 //! What holds of labs that are data besides their vectors: laws, published figures, and the tables they read.
 
-use mlsys_lab::frame::{Cells, Frame};
+use mlsys_lab::frame::{Cells, Frame, Pane};
 use mlsys_lab::report::RunData;
 use mlsys_lab::{Tables, Value};
 
@@ -204,6 +204,39 @@ fn a_systolic_array_takes_the_ticks_of_its_formula() {
             }
         }
     }
+}
+
+#[test]
+fn a_systolic_array_is_drawn_in_all_of_its_ticks() {
+    let stills = |dataflow: &str| {
+        let mut set = ["rows=3", "columns=3", "m=3", "k=12", "n=3"].map(str::to_owned).to_vec();
+        set.push(format!("dataflow={dataflow}"));
+        let data = ran("systolic-array", &set);
+        let Frame::FrameSequence(sequence) = data.frames["grid"].1.clone() else {
+            panic!("the grid is no sequence");
+        };
+        assert_eq!(number(&data, "ticks"), sequence.stills.len() as f64, "{dataflow}");
+        sequence.stills
+    };
+    let texts = |still: &Pane| match &still.frame {
+        Frame::Cells(cells) => {
+            let cells = cells.rows.iter().flat_map(|row| row.cells.iter().flatten());
+            cells.map(|cell| cell.text.clone()).collect::<Vec<_>>()
+        }
+        other => panic!("{other:?}"),
+    };
+    let weights = stills("weight-stationary");
+    assert_eq!(weights[0].title, "tick 1, part 1 of 4: weights move in");
+    assert_eq!(weights[13].title, "tick 14, part 2 of 4: 1 of 9 cells multiplies");
+    // The weights that the last tick of loading leaves stay there, also after the last product.
+    let loaded = texts(&weights[2]);
+    assert!(loaded.iter().all(|text| text.starts_with('*')), "{loaded:?}");
+    let after = texts(&weights[9]);
+    assert_eq!(loaded[..8], after[..8]);
+    assert!(after[8].contains(&loaded[8]), "{loaded:?} {after:?}");
+    let sums = stills("output-stationary");
+    assert_eq!(sums[18].title, "tick 19: sums move out");
+    assert_eq!(texts(&sums[18])[..3], ["", "", ""]);
 }
 
 #[test]
