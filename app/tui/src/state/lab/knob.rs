@@ -311,6 +311,11 @@ fn is_same(a: &Value, b: &Value) -> bool {
         || spaceless(a).is_some_and(|text| spaceless(b) == Some(text))
 }
 
+/// Whether a try turns an entry of this table.
+fn has_entry_in(turn: &[Setting], table: &str) -> bool {
+    turn.iter().any(|setting| setting.name.split_once('.').is_some_and(|(own, _)| own == table))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -354,9 +359,4 @@ mod tests {
             assert_eq!([1, 2, 3, 4].map(|times| whole_step(from, by * times)), to);
         }
     }
-}
-
-/// Whether a try turns an entry of this table.
-fn has_entry_in(turn: &[Setting], table: &str) -> bool {
-    turn.iter().any(|setting| setting.name.split_once('.').is_some_and(|(own, _)| own == table))
 }
