@@ -2,7 +2,7 @@
 
 use mlsys_lab::frame::{Bar, Bars};
 use mlsys_lab::schema::Scale;
-use mlsys_lab::value::number;
+use mlsys_lab::value::{number, significant};
 use ratatui::layout::Rect;
 
 use crate::axis::{Axis, bounds, cell_at};
@@ -60,7 +60,17 @@ fn value_text(bar: &Bar, scale: Scale, unit: Option<&str>, look: &Look) -> Strin
         (Some(x), Scale::Log) if x <= 0.0 => {
             format!("{} (not on a log axis)", quantity(x, unit, &look.glyphs))
         }
-        (Some(x), Scale::Linear | Scale::Log) => quantity(x, unit, &look.glyphs),
+        (Some(x), Scale::Linear | Scale::Log) => {
+            let text = quantity(x, unit, &look.glyphs);
+            let (count, unit) = text.split_once(' ').unwrap_or((&text, ""));
+            // A count of more digits is not read next to a bar.
+            if count.len() > 7 && count.bytes().all(|digit| digit.is_ascii_digit()) {
+                return format!("{}M {unit}", number(significant(x / 1e6, 4)))
+                    .trim_end()
+                    .to_owned();
+            }
+            text
+        }
     }
 }
 

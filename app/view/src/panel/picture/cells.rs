@@ -18,7 +18,7 @@ use crate::panel::view::{FrameView, Mark};
 use crate::text;
 use crate::theme::Look;
 
-/// The place of the legend: cells next to others of the same kinds share one below all of them.
+/// The place of the legend: pictures next to others with the same one share it below all of them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Legend {
     Own,

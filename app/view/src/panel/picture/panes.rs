@@ -11,8 +11,10 @@ use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::Lines;
 use crate::glyphs::Glyphs;
 use crate::panel::picture::cells::{self, Legend};
-use crate::panel::picture::panes::placing::{Needs, Placing, as_cells, most, shared_kinds};
-use crate::panel::picture::{At, Picture, RowNeed, Sheet, inspect_marked};
+use crate::panel::picture::panes::placing::{
+    Needs, Placing, as_cells, as_timeline, most, shared_legend,
+};
+use crate::panel::picture::{At, Picture, RowNeed, Sheet, inspect_marked, timeline};
 use crate::panel::view::{FrameView, Inspect, Way};
 use crate::panel::words::frame_words;
 use crate::panel::{draw_frame, legend, picture};
@@ -54,17 +56,23 @@ impl Picture for Vec<Pane> {
                 pen.text(cell.x, y, line.trim_end(), style);
             }
             let below = Rect { y: cell.y + titles, height: cell.height - titles, ..cell };
-            match as_cells(pane).filter(|_| legend > 0) {
-                Some(of) => cells::draw(below, canvas, of, None, Legend::Shared, look),
-                None => {
-                    let at = At { view: &FrameView::default(), walk: None, ..at };
-                    draw_frame(below, canvas, &pane.frame, at, look);
+            let view = &FrameView::default();
+            let shared = (as_cells(pane), as_timeline(pane));
+            match shared {
+                (Some(of), _) if legend > 0 => {
+                    cells::draw(below, canvas, of, None, Legend::Shared, look);
+                }
+                (_, Some(of)) if legend > 0 => {
+                    timeline::draw(below, canvas, of, view, Legend::Shared, look);
+                }
+                (Some(_) | None, Some(_) | None) => {
+                    draw_frame(below, canvas, &pane.frame, At { view, walk: None, ..at }, look);
                 }
             }
         }
-        if let Some(of) = shared_kinds(self).filter(|_| legend > 0) {
+        if let Some(items) = shared_legend(self, look).filter(|_| legend > 0) {
             let below = Rect { y: end, height: legend, ..area };
-            legend::draw(below, canvas, &cells::kinds(of, look), look);
+            legend::draw(below, canvas, &items, look);
         }
         if seen.len() < self.len() {
             let label = match seen.len() {

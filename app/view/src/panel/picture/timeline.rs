@@ -2,9 +2,9 @@
 
 mod bars;
 mod total;
+mod words;
 
-use mlsys_lab::frame::{Milestone, Span, Timeline, Total};
-use mlsys_lab::value::{number, significant};
+use mlsys_lab::frame::{Milestone, Timeline};
 use ratatui::layout::Rect;
 
 use crate::axis::Axis;
@@ -12,12 +12,14 @@ use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
 use crate::panel::legend::{self, Item};
+use crate::panel::picture::cells::Legend;
 use crate::panel::picture::timeline::bars::{classes, draw_spans};
 use crate::panel::picture::timeline::total::{draw_peak, draw_total};
+use crate::panel::picture::timeline::words::{name, outline, place, span};
 use crate::panel::picture::{At, Picture, RowNeed, page_rows};
 use crate::panel::plane::tick_below;
 use crate::panel::view::{FrameView, Inspect, Tint, Way};
-use crate::quantity::{quantity, unit};
+use crate::quantity::unit;
 use crate::theme::Look;
 
 struct Parts {
@@ -208,32 +210,70 @@ fn draw_names(
     }
 }
 
+/// What fills and colours mean, where nothing is tinted by its label.
+pub(in crate::panel) fn kinds(timeline: &Timeline, look: &Look) -> Vec<Item> {
+    classes(timeline, Tint::default(), look)
+}
+
+pub(crate) fn draw(
+    area: Rect,
+    canvas: &mut Canvas,
+    timeline: &Timeline,
+    view: &FrameView,
+    legend: Legend,
+    look: &Look,
+) {
+    let (window, tint) = (view.stretch, view.tint);
+    let marked = view.mark.map(|mark| mark.column);
+    let Some((low, high)) = window.range(timeline) else {
+        canvas.say(area, "nothing happens", look);
+        return;
+    };
+    let mut items = match legend {
+        Legend::Own => classes(timeline, tint, look),
+        Legend::Shared => Vec::new(),
+    };
+    items.extend(out_of_sight(timeline, low, high, look));
+    let parts = parts(area, timeline, &items);
+    let axis = Axis::exactly(low, high);
+    let first = first_lane(timeline, marked, parts.lanes.height / parts.pitch);
+    draw_axis(&parts, canvas, timeline, &axis, look);
+    draw_milestones(&parts, canvas, timeline, &axis, look);
+    if let Some(total) = &timeline.total {
+        if parts.total.height > 0 {
+            draw_total(&parts, canvas, total, &timeline.unit, &axis, look);
+        } else {
+            draw_peak(&parts, canvas, total, &timeline.unit, look);
+        }
+    }
+    draw_names(&parts, canvas, timeline, first, marked, look);
+    let shown = Shown { first, marked, tint };
+    draw_spans(&parts, canvas, timeline, &axis, &shown, look);
+    legend::draw(parts.legend, canvas, &items, look);
+}
+
+/// The rows of the lanes with the axis, the names of marked places, and the classes; with a total as many as it gets.
+pub(crate) fn row_need(
+    timeline: &Timeline,
+    view: &FrameView,
+    width: u16,
+    legend: Legend,
+    look: &Look,
+) -> Option<RowNeed> {
+    if timeline.total.is_some() {
+        return None;
+    }
+    let legend = match legend {
+        Legend::Own => legend::rows(&classes(timeline, view.tint, look), width, MOST_LEGEND),
+        Legend::Shared => 0,
+    };
+    let around = 2 + u16::from(!timeline.marks.is_empty()) + legend;
+    Some(RowNeed::listed(timeline.lanes.len(), around))
+}
+
 impl Picture for Timeline {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
-        let (window, tint) = (at.view.stretch, at.view.tint);
-        let marked = at.view.mark.map(|mark| mark.column);
-        let Some((low, high)) = window.range(self) else {
-            canvas.say(area, "nothing happens", look);
-            return;
-        };
-        let mut items = classes(self, tint, look);
-        items.extend(out_of_sight(self, low, high, look));
-        let parts = parts(area, self, &items);
-        let axis = Axis::exactly(low, high);
-        let first = first_lane(self, marked, parts.lanes.height / parts.pitch);
-        draw_axis(&parts, canvas, self, &axis, look);
-        draw_milestones(&parts, canvas, self, &axis, look);
-        if let Some(total) = &self.total {
-            if parts.total.height > 0 {
-                draw_total(&parts, canvas, total, &self.unit, &axis, look);
-            } else {
-                draw_peak(&parts, canvas, total, &self.unit, look);
-            }
-        }
-        draw_names(&parts, canvas, self, first, marked, look);
-        let shown = Shown { first, marked, tint };
-        draw_spans(&parts, canvas, self, &axis, &shown, look);
-        legend::draw(parts.legend, canvas, &items, look);
+        draw(area, canvas, self, at.view, Legend::Own, look);
     }
 
     fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
@@ -293,99 +333,11 @@ impl Picture for Timeline {
     }
 
     fn row_need(&self, at: At<'_>, width: u16, look: &Look) -> Option<RowNeed> {
-        if self.total.is_some() {
-            return None;
-        }
-        // The axis, the names of marked places, and the classes.
-        let legend = legend::rows(&classes(self, at.view.tint, look), width, MOST_LEGEND);
-        Some(RowNeed::listed(self.lanes.len(), 2 + u16::from(!self.marks.is_empty()) + legend))
+        row_need(self, at.view, width, Legend::Own, look)
     }
 
     fn page_size(&self, columns: u16) -> (u16, u16) {
         let total = if self.total.is_some() { 9 } else { 0 };
         (columns, page_rows(self.lanes.len()).saturating_add(6 + total))
-    }
-}
-
-/// The lines of text: each bar with where it begins and ends, then what is marked, then the total with its peak.
-fn outline(timeline: &Timeline, glyphs: &Glyphs) -> Vec<String> {
-    let unit = &timeline.unit;
-    let spans = timeline.spans.iter();
-    let mut lines: Vec<String> = spans.map(|of| span(timeline, of, glyphs)).collect();
-    for mark in &timeline.marks {
-        lines.push(format!("{} at {}", mark.label, place(mark.at, unit, glyphs)));
-    }
-    let total = timeline.total.as_ref();
-    lines.extend(total.and_then(|total| peak(total, unit, glyphs)));
-    lines
-}
-
-/// One bar: its lane, where it begins and ends, what it is and what it adds.
-fn span(timeline: &Timeline, span: &Span, glyphs: &Glyphs) -> String {
-    let mut line = format!(
-        "{}: {}, {}",
-        name(&timeline.lanes, span.lane),
-        range(span.start, span.end, &timeline.unit),
-        name(&timeline.classes, span.class)
-    );
-    if !span.label.is_empty() {
-        line.push_str(&format!(", {}", span.label));
-    }
-    if let Some(amount) = span.amount {
-        let unit = timeline.total.as_ref().and_then(|total| unit(&total.unit));
-        line.push_str(&format!(", {}", quantity(amount, unit, glyphs)));
-    }
-    line
-}
-
-/// The largest value of a total and where it is.
-pub(crate) fn peak(total: &Total, along: &str, glyphs: &Glyphs) -> Option<String> {
-    let (at, value) = total.peak()?;
-    let value = quantity(value, unit(&total.unit), glyphs);
-    let name = &total.name;
-    Some(format!("{name}: peak {value} at {}", place(at, along, glyphs)))
-}
-
-fn name(names: &[String], place: usize) -> String {
-    names.get(place).map_or(String::new(), String::clone)
-}
-
-/// A place on an axis: "operation 3", but "3 ms" as the axis writes it.
-fn place(at: f64, unit: &str, glyphs: &Glyphs) -> String {
-    match unit {
-        "seconds" => quantity(significant(at, 4), Some(unit), glyphs),
-        unit => with_unit(&number(at), unit),
-    }
-}
-
-fn with_unit(at: &str, unit: &str) -> String {
-    match unit {
-        "" => at.to_owned(),
-        unit if unit.ends_with('s') => format!("{at} {unit}"),
-        unit => format!("{unit} {at}"),
-    }
-}
-
-/// A stretch of an axis: "operation 3 to 9", but "3 to 9 seconds".
-fn range(start: f64, end: f64, unit: &str) -> String {
-    with_unit(&format!("{} to {}", number(start), number(end)), unit)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::glyphs::GlyphSet;
-    use crate::panel::tests::structures::lifetimes;
-
-    #[test]
-    fn the_ends_of_a_bar_are_places_on_its_axis() {
-        let glyphs = Glyphs::new(GlyphSet::Ascii);
-        let mut of = lifetimes();
-        assert_eq!(
-            outline(&of, &glyphs)[2],
-            "layer1.relu: operation 2 to 9, kept, relu 12 kB, 12.29 kB"
-        );
-        of.unit = "seconds".to_owned();
-        assert!(outline(&of, &glyphs)[2].starts_with("layer1.relu: 2 to 9 seconds, kept"));
     }
 }

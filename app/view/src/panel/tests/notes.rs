@@ -2,8 +2,8 @@
 
 use mlsys_harness::snapshot::rows;
 use mlsys_lab::frame::{
-    Bar, Bars, Cell, CellRow, Cells, Distribution, Frame, HeatMap, Histogram, Kind, Level,
-    Paragraph, Scatter, ScatterLine, ScatterPoint, StyledSpan, StyledText, Tone,
+    Bar, Bars, Cell, CellRow, Cells, Distribution, Frame, HeatMap, Histogram, Kind, Level, Pane,
+    Paragraph, Scatter, ScatterLine, ScatterPoint, Span, StyledSpan, StyledText, Timeline, Tone,
 };
 use mlsys_lab::picture::heat_map;
 use mlsys_lab::schema::Scale;
@@ -206,6 +206,45 @@ fn remarks_without_room_behind_their_bars_stand_below() {
                 assert!(text.contains(remark), "{scale:?} {size:?}:\n{text}");
             }
         }
+    }
+}
+
+#[test]
+fn a_long_count_stands_in_millions_next_to_its_bar() {
+    let bar =
+        |value: f64| Bar { label: "rank".to_owned(), value: Some(value), remark: String::new() };
+    let bars = vec![bar(603_979_776.0), bar(1_234_567.0)];
+    let unit = "parameters".to_owned();
+    let frame = Frame::Bars(Bars { unit, scale: Scale::Linear, bars });
+    let text = drawn(&frame, (78, 5)).join("\n");
+    assert!(text.contains("604M parameters") && text.contains("1234567 parameters"), "{text}");
+}
+
+#[test]
+fn timelines_side_by_side_stand_below_each_other_with_one_legend() {
+    let classes = ["served", "served, next request", "done, keeps its slot"].map(str::to_owned);
+    let pane = |title: &str| Pane {
+        title: title.to_owned(),
+        frame: Frame::Timeline(Timeline {
+            unit: "step".to_owned(),
+            lanes: (1..=4).map(|slot| format!("slot {slot}")).collect(),
+            classes: classes.to_vec(),
+            spans: vec![Span { lane: 1, start: 2.0, end: 30.0, ..Span::default() }],
+            ..Timeline::default()
+        }),
+    };
+    let frame = Frame::Panes(["continuous", "static"].map(pane).to_vec());
+    for size in [(64, 22), (40, 20), (118, 34), (118, 12)] {
+        let rows = drawn(&frame, size);
+        let text = rows.join("\n");
+        for class in &classes {
+            assert!(text.matches(&format!("█ {class}")).count() <= 1, "{size:?}:\n{text}");
+            assert!(text.contains(class.as_str()), "{size:?}: {class}\n{text}");
+        }
+        assert!(!text.contains("more"), "{size:?}:\n{text}");
+        let is_stacked =
+            !rows.iter().any(|row| row.contains("continuous") && row.contains("static"));
+        assert_eq!(is_stacked, size.1 > 12, "{size:?}:\n{text}");
     }
 }
 

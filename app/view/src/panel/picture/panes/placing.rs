@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-use mlsys_lab::frame::{Cells, Frame, Pane};
+use mlsys_lab::frame::{Cells, Frame, Pane, Timeline};
 use ratatui::layout::{Constraint, Layout, Rect};
 
 use crate::canvas as pen;
+use crate::panel::legend::Item;
 use crate::panel::picture::cells::{self, Legend};
 use crate::panel::picture::panes::TALL;
-use crate::panel::picture::{At, LEAST, RowNeed};
+use crate::panel::picture::{At, LEAST, RowNeed, timeline};
 use crate::panel::view::FrameView;
 use crate::panel::{Focus, legend, picture};
 use crate::text;
@@ -67,11 +68,14 @@ pub(super) struct Placing {
 impl Placing {
     pub(super) fn new(area: Rect, of: &Needs<'_>, marked: usize) -> Self {
         let Needs { panes, look, sizes, .. } = of;
-        let shared = shared_kinds(panes).filter(|_| area.height >= TALL);
-        let legend = shared.map(|of| legend::rows(&cells::kinds(of, look), area.width, 2));
+        let shared = shared_legend(panes, look).filter(|_| area.height >= TALL);
+        let legend = shared.map(|items| legend::rows(&items, area.width, 2));
         let count = panes.len();
         let all = Rect { height: area.height - legend.unwrap_or(0), ..area };
-        let (across, down) = grid(all, count, most(sizes));
+        let (across, down) = match stacked(panes, all, of) {
+            true => (1, count),
+            false => grid(all, count, most(sizes)),
+        };
         let page = across * down;
         // Whole pages, so that the pictures stand still while the mark moves among them.
         let first = marked / page * page;
@@ -97,7 +101,7 @@ impl Placing {
             return placed(seen, &|area| parts.split(area).to_vec());
         }
         let width = (all.width + 1) / pen::cells(across).max(1) - u16::from(across > 1);
-        let needs = of.at(width, shared.is_some());
+        let needs = of.at(width, legend.is_some());
         if across == 1 {
             let least: Vec<u16> = needs.iter().map(|need| need.least).collect();
             // Cells say which of their rows are seen.
@@ -146,6 +150,12 @@ impl Placing {
     pub(super) fn end(&self, area: Rect) -> u16 {
         self.places.iter().map(|place| place.bottom()).max().unwrap_or(area.y)
     }
+}
+
+/// Whether timelines stand below each other, where one place on their axes is one column.
+fn stacked(panes: &[Pane], area: Rect, of: &Needs<'_>) -> bool {
+    let least = || of.at(area.width, true).iter().map(|need| u32::from(need.least)).sum::<u32>();
+    shared_classes(panes).is_some() && least() <= u32::from(area.height)
 }
 
 /// Bands of an area that have what they need, and of what is left each as much as it can use.
@@ -203,10 +213,12 @@ fn need(pane: &Pane, width: u16, is_shared: bool, look: &Look) -> RowNeed {
     let picture = picture::drawn(&pane.frame);
     let view = FrameView::default();
     let at = At { view: &view, focus: Focus::Aside, walk: None, past: None };
-    let own = match as_cells(pane).filter(|_| is_shared) {
-        Some(of) => Some(cells::row_need(of, width, Legend::Shared, look)),
-        None => picture.row_need(at, width, look),
-    };
+    let cells = as_cells(pane).filter(|_| is_shared);
+    let cells = cells.map(|of| cells::row_need(of, width, Legend::Shared, look));
+    let timeline = as_timeline(pane).filter(|_| is_shared);
+    let timeline =
+        timeline.and_then(|of| timeline::row_need(of, &view, width, Legend::Shared, look));
+    let own = cells.or(timeline).or_else(|| picture.row_need(at, width, look));
     let title = text::rows(&pane.title, width.saturating_sub(1)).max(1);
     match own {
         Some(need) => need.and(title),
@@ -215,11 +227,29 @@ fn need(pane: &Pane, width: u16, is_shared: bool, look: &Look) -> RowNeed {
 }
 
 /// The first of several pictures of cells that are all of the same kinds: one legend below them says what they are.
-pub(super) fn shared_kinds(panes: &[Pane]) -> Option<&Cells> {
+fn shared_kinds(panes: &[Pane]) -> Option<&Cells> {
     let panes = if panes.len() > 1 { panes } else { &[] };
     let mut all = panes.iter().map(as_cells);
     let first = all.next()??;
     all.all(|of| of.is_some_and(|of| of.kinds == first.kinds)).then_some(first)
+}
+
+/// The first of several timelines of the same classes.
+fn shared_classes(panes: &[Pane]) -> Option<&Timeline> {
+    let panes = if panes.len() > 1 { panes } else { &[] };
+    let mut all = panes.iter().map(|pane| as_timeline(pane).filter(|of| of.total.is_none()));
+    let first = all.next()??;
+    all.all(|of| of.is_some_and(|of| of.classes == first.classes)).then_some(first)
+}
+
+/// The one legend below several pictures that would all have the same.
+pub(super) fn shared_legend(panes: &[Pane], look: &Look) -> Option<Vec<Item>> {
+    let cells = shared_kinds(panes).map(|of| cells::kinds(of, look));
+    cells.or_else(|| shared_classes(panes).map(|of| timeline::kinds(of, look)))
+}
+
+pub(super) fn as_timeline(pane: &Pane) -> Option<&Timeline> {
+    if let Frame::Timeline(timeline) = &pane.frame { Some(timeline) } else { None }
 }
 
 pub(super) fn as_cells(pane: &Pane) -> Option<&Cells> {

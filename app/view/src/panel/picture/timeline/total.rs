@@ -5,7 +5,8 @@ use ratatui::layout::Rect;
 
 use crate::axis::Axis;
 use crate::canvas::{self as pen, Canvas, Pen};
-use crate::panel::picture::timeline::{Parts, columns, exact, peak};
+use crate::panel::picture::timeline::words::peak;
+use crate::panel::picture::timeline::{Parts, columns, exact};
 use crate::quantity::quantity;
 use crate::theme::Look;
 
