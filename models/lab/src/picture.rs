@@ -151,7 +151,8 @@ pub fn folded(kinds: &[usize], across: usize) -> Vec<CellRow> {
     let across = across.max(1);
     let rows = kinds.chunks(across).enumerate();
     let folded = rows.map(|(place, kinds)| {
-        let label = format!("{} to {}", place * across, place * across + kinds.len() - 1);
+        let (first, last) = (place * across, place * across + kinds.len() - 1);
+        let label = if first == last { first.to_string() } else { format!("{first} to {last}") };
         row(label, kinds.iter().copied().map(Some), "")
     });
     folded.collect()

@@ -53,11 +53,10 @@ fn counts(codes: &[usize], levels: &[f64]) -> Frame {
     for code in codes {
         counts[*code] += 1;
     }
-    // Between two levels lies the edge at which the nearer one changes.
-    let mut edges = vec![-1.0 - (levels[1] - levels[0]) / 2.0];
+    // Between two levels lies the edge at which the nearer one changes; no value lies beyond the outer levels.
+    let mut edges = vec![-1.0];
     edges.extend(levels.windows(2).map(|pair| f64::midpoint(pair[0], pair[1])));
-    let last = levels.len() - 1;
-    edges.push(1.0 + (levels[last] - levels[last - 1]) / 2.0);
+    edges.push(1.0);
     Frame::Histogram(Histogram {
         quantity: "value / largest of its block".to_owned(),
         edges,
