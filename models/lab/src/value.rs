@@ -182,10 +182,10 @@ pub fn significant(x: f64, digits: usize) -> f64 {
 /// A share as a person says it, such as `70.2%`, or `0.003%` where that would round to nothing.
 pub fn percent(share: f64) -> String {
     let percent = 100.0 * share;
-    if percent == 0.0 || !percent.is_finite() || percent.abs() >= 0.05 {
+    if percent == 0.0 || !percent.is_finite() || percent.abs() >= 0.995 {
         return format!("{percent:.1}%");
     }
-    format!("{}%", number(significant(percent, 1)))
+    format!("{}%", number(significant(percent, 2)))
 }
 
 /// A length of time as a person says it, with three digits.
@@ -263,9 +263,11 @@ mod tests {
             (0.701988, "70.2%"),
             (0.0, "0.0%"),
             (1.0, "100.0%"),
-            (0.000032644, "0.003%"),
-            (5.1e-7, "5e-5%"),
-            (0.00096, "0.1%"),
+            (0.000032644, "0.0033%"),
+            (5.1e-7, "5.1e-5%"),
+            (0.00096, "0.096%"),
+            (0.0013, "0.13%"),
+            (0.00996, "1.0%"),
             (-0.25, "-25.0%"),
         ] {
             assert_eq!(percent(share), text, "{share}");
