@@ -127,6 +127,10 @@ pub enum Effect {
     WantPictures(Panels),
     /// End the run and forget it; what comes of it later is dropped.
     Abandon,
+    /// Keep the run as it is while another one has its turn: what it says is not heard until it is taken up.
+    SetAside,
+    /// Go on with the run that was set aside.
+    TakeUp,
     Mouse(Mouse),
     Copy(String),
     Save(Event),

@@ -87,6 +87,8 @@ pub struct Hardware {
 #[derive(Default)]
 pub struct SessionState {
     pub active: Option<ActiveRun>,
+    /// The run that waits while a lab that answers at once has its turn.
+    pub aside: Option<ActiveRun>,
     pub runs: u64,
     pub tests: u64,
     /// Texts of kernels that were given to be read.

@@ -24,7 +24,7 @@ use crate::command::{Command, Motion, Place};
 use crate::key::Key;
 use crate::message::{Effect, Message};
 use crate::records::Purpose;
-use crate::state::{App, Audience, LabState, Overlay, Side};
+use crate::state::{App, Audience, LabState, Overlay, Page, Side};
 use crate::{command, own_page};
 pub use debugger::Animation;
 use knobs::Retrace;
@@ -137,7 +137,7 @@ impl App {
         match &self.page {
             None => Place::Course,
             Some(page) if page.editor.is_some() => Place::Kernel,
-            Some(page) => match page.side {
+            Some(page) => match page.focus() {
                 Side::Text => Place::Text,
                 Side::Lab => Place::Lab,
                 Side::Picture => Place::Picture,
@@ -263,7 +263,7 @@ impl App {
         if self.overlay.is_some() {
             return self.enter_overlay();
         }
-        match self.page.as_ref().map(|page| page.side) {
+        match self.page.as_ref().map(Page::focus) {
             None => self.open_chosen(),
             Some(Side::Text) => self.enter_activity(),
             Some(Side::Lab) => self.open_knob_entry(),
@@ -297,7 +297,7 @@ impl App {
         if self.overlay.is_some() {
             return self.move_overlay(motion);
         }
-        match self.page.as_ref().map(|page| page.side) {
+        match self.page.as_ref().map(Page::focus) {
             None => {
                 let last = self.course.lessons.len().saturating_sub(1);
                 self.course.chosen = motion.from(self.course.chosen, self.half_screen(), last);

@@ -30,6 +30,8 @@ pub struct Runner {
     outbox: Outbox,
     store: Store,
     running: Option<Running>,
+    /// The run that waits for the end of `running`.
+    aside: Option<Running>,
     /// Records that are being closed, and other files that are being written.
     background: BackgroundTasks,
 }
@@ -44,7 +46,7 @@ struct Running {
 impl Runner {
     pub fn new(registry: &'static Registry, folder: Option<PathBuf>, outbox: Outbox) -> Self {
         let (store, background) = (Store::default(), BackgroundTasks::default());
-        Self { registry, folder, outbox, store, running: None, background }
+        Self { registry, folder, outbox, store, running: None, aside: None, background }
     }
 
     /// Starts a run; a message comes back at once if something is wrong with it.
@@ -189,6 +191,16 @@ impl Runner {
         }
     }
 
+    pub fn set_aside(&mut self) {
+        self.aside = self.running.take();
+    }
+
+    /// Goes on with the run that was set aside, and hears what it has said meanwhile.
+    pub fn take_up(&mut self) {
+        self.running = self.aside.take();
+        drop(self.outbox.send(Input::RunSpoke));
+    }
+
     pub fn save_weights(&self, save: SaveWeights) {
         let outbox = self.outbox.clone();
         let say = move |result| post(&outbox, Message::WeightsSaved(result));
@@ -211,6 +223,8 @@ impl Runner {
     }
 
     pub fn leave(&mut self) {
+        self.abandon();
+        self.running = self.aside.take();
         self.abandon();
         self.background.wait();
     }

@@ -239,6 +239,8 @@ impl<S: Screen> Driver<S> {
                 Effect::Order(order) => self.runner.order(order),
                 Effect::WantPictures(panels) => self.runner.want_pictures(panels),
                 Effect::Abandon => self.runner.abandon(),
+                Effect::SetAside => self.runner.set_aside(),
+                Effect::TakeUp => self.runner.take_up(),
                 Effect::Mouse(mouse) => self.screen.mouse(mouse)?,
                 Effect::Copy(text) => self.screen.copy(&text)?,
                 Effect::Save(event) => {

@@ -159,9 +159,22 @@ fn leaving_waits_until_the_record_is_whole() {
 }
 
 #[test]
+fn a_run_that_was_set_aside_goes_on() {
+    let folder = Sandbox::new("");
+    let mut it = training(&folder);
+    it.driver.runner.set_aside();
+    assert!(it.driver.runner.take(&it.driver.app).is_empty());
+    it.driver.runner.take_up();
+    to_its_end(&mut it);
+    assert_eq!((it.driver.close(), it.driver.exit), (Vec::new(), Exit::Passed));
+    assert_eq!(record::summary(&recorded(&folder)).unwrap().status.word(), "finished");
+}
+
+#[test]
 fn leaving_stops_the_run() {
     let folder = Sandbox::new("");
     let mut it = training(&folder);
+    it.driver.runner.set_aside();
     it.driver.runner.leave();
     let standing = record::summary(&recorded(&folder)).unwrap().status;
     assert_eq!(standing.word(), "stopped");

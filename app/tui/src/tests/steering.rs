@@ -185,3 +185,63 @@ fn steering_looks_as_it_did() {
         bench.follow(&[("\u{1b}R", "looks: reset")]);
     }
 }
+
+const TWO_LIVE: &str = "+++\nformat = 1\nid = \"a/b\"\ntitle = \"B\"\nminutes = 1\n+++\n\
+    ```{lab} first\nkind = \"train\"\n[knob.learning_rate]\n```\n\n\
+    ```{lab} second\nkind = \"train\"\n```\n\n\
+    ```{lab} formula\nkind = \"occupancy\"\n[knob.threads_per_block]\n```\n";
+
+#[test]
+fn a_lab_that_answers_at_once_does_so_while_another_one_is_paused() {
+    let (mut bench, _) = Bench::opening((120, 40), TWO_LIVE);
+    bench.follow(&[
+        (" «losses 1 60» ", "paused"),
+        ("]]", "does: SetAside, Start"),
+        ("«end»", "does: TakeUp | ✓ finished | busy"),
+        // The knob of such a lab as well.
+        ("\t>", "does: SetAside, Start"),
+        (">", "does no: SetAside | does: Start"),
+        ("«end»", "does: TakeUp"),
+        (" ", "does: SetAside, Start"),
+        ("«end»[[", "paused | step 60"),
+        ("s", "does: Step(1)"),
+    ]);
+    // Both end with the lesson.
+    bench
+        .follow(&[("]] ", "does: SetAside"), ("\u{1b}y", "does: Abandon, TakeUp, Abandon | idle")]);
+}
+
+#[test]
+fn a_paused_run_that_stands_in_the_way_says_so() {
+    let (mut bench, _) = Bench::opening((120, 40), TWO_LIVE);
+    bench.follow(&[
+        (" «losses 1 60» ]", "second"),
+        (" ", "'first' is paused: [ and ] go to it, x ends it | does nothing"),
+        ("x«stopped» ", "does: Start"),
+        ("] ", "does: SetAside"),
+    ]);
+}
+
+#[test]
+fn a_knob_says_when_it_takes_effect() {
+    running((120, 40)).follow(&[
+        (" «settled»", "paused"),
+        (">", "learning_rate takes effect with the next step: s does one | next step"),
+        ("u", "undone: learning_rate is 0.01 again, with the next step"),
+        (" «trained»", "no: next step"),
+        (">", "learning_rate takes effect with the next run: space starts it | next run"),
+        ("<", "no: takes effect | no: next run"),
+        ("_>", "width takes effect with the next run: space starts it"),
+    ]);
+}
+
+#[test]
+fn of_a_lab_without_knobs_the_pictures_take_the_keys() {
+    let (mut bench, _) = Bench::opening((80, 24), TWO_LIVE);
+    bench.follow(&[
+        // Its side of a small screen has the state of the run, which a picture alone has not.
+        ("nn\n", "at: picture | ready | lab: second"),
+        ("\t", "at: picture"),
+        ("\t", "at: text"),
+    ]);
+}

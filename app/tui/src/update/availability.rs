@@ -177,6 +177,7 @@ impl App {
             Need::Undone => has(&|lab| lab.controls.history.can_redo()),
             Need::Running => self.session.active.is_some(),
             Need::Free => match self.other_running() {
+                Some(_) if self.may_set_aside() => true,
                 Some(lab) if lab.run.state == RunStatus::Paused => {
                     return Err(Refusal::Paused(lab.id.clone()));
                 }

@@ -64,7 +64,9 @@ impl App {
     /// Whether space plays the steps of a picture: on the side of the picture, where a run has nothing else to do.
     pub fn plays_steps(&self) -> bool {
         let has_steps = self.is_walked() || self.has_kernel_chosen();
-        self.place() == Place::Picture && self.session.active.is_none() && has_steps
+        let shown = self.page.as_ref().map(|page| page.current);
+        let is_idle = self.session.active.is_none_or(|active| Some(active.lab) != shown);
+        self.place() == Place::Picture && is_idle && has_steps
     }
 
     pub(super) fn play_steps(&mut self) {

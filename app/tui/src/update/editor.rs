@@ -223,7 +223,8 @@ impl App {
     /// Runs a lab with its changed kernel, replacing a run of it in progress.
     fn run_lab_with(&mut self, place: usize, example: &str, text: String) {
         // A text that has not run must not be taken for what the picture shows.
-        if self.session.active.is_some_and(|active| active.lab != place) {
+        let is_other = self.session.active.is_some_and(|active| active.lab != place);
+        if is_other && !self.may_set_aside() {
             return self.notify("another lab is still running: x ends it");
         }
         let Some(page) = self.page.as_mut() else { return };
@@ -235,7 +236,9 @@ impl App {
             }
             Some(_) | None => return self.notify("the lab shows another kernel now"),
         }
-        self.abandon();
+        if !is_other {
+            self.abandon();
+        }
         if let Some(page) = self.page.as_mut() {
             page.current = place;
         }

@@ -8,9 +8,18 @@ use mlsys_lab::value::Value;
 use mlsys_run::session::Panels;
 use mlsys_run::settings::KnobTurn;
 
+use crate::command::Command::Run;
 use crate::message::Effect;
 use crate::own_page;
 use crate::state::{App, Confirm, KnobError, LabState, Overlay, RunMode, RunStatus, Turned};
+
+/// When the turn of a knob takes effect.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum TakesEffect {
+    Now,
+    WithNextStep,
+    WithNextRun,
+}
 
 #[derive(Clone, Copy)]
 pub(super) enum Retrace {
@@ -51,42 +60,52 @@ impl App {
     }
 
     /// A knob has a new value: the run hears of it, or the next one will.
-    pub(super) fn knob_turned(&mut self, name: &str, value: Option<Value>) {
-        let Some(page) = self.page.as_mut() else { return };
+    pub(super) fn knob_turned(&mut self, name: &str, value: Option<Value>) -> TakesEffect {
+        let may_set_aside = self.may_set_aside();
+        let Some(page) = self.page.as_mut() else { return TakesEffect::Now };
         let current = page.current;
-        let Some(lab) = page.lab_mut() else { return };
-        if self.session.active.is_some_and(|active| active.lab != current) {
-            return;
-        }
+        let Some(lab) = page.lab_mut() else { return TakesEffect::Now };
+        let is_other = self.session.active.is_some_and(|active| active.lab != current);
         if !lab.schema.is_live() {
-            // An answer under way is of a knob that has moved on.
-            return self.start(RunMode::Run);
-        }
-        if self.session.active.is_none() {
-            // What is on the screen is of the run before.
-            if lab.run.state != RunStatus::Ready {
-                self.screen.notice =
-                    Some(format!("{name} takes effect with the next run: space starts it"));
+            if is_other && !may_set_aside {
+                let refusal = self.available(Run).err();
+                self.screen.notice = refusal.map(|refusal| refusal.to_string());
+                return TakesEffect::WithNextRun;
             }
-            return;
+            // An answer under way is of a knob that has moved on.
+            self.start(RunMode::Run);
+            return TakesEffect::Now;
+        }
+        if self.session.active.is_none() || is_other {
+            if lab.run.state == RunStatus::Ready || lab.last_value(name) == value.as_ref() {
+                return TakesEffect::Now;
+            }
+            let then = if is_other { "" } else { ": space starts it" };
+            self.notify(format!("{name} takes effect with the next run{then}"));
+            return TakesEffect::WithNextRun;
         }
         let is_live = lab.schema.param(name).is_some_and(|param| param.live);
-        self.screen.notice = if lab.run.replay.is_some() {
-            Some(format!(
-                "a recorded run does not hear knobs: {name} takes effect with the next run"
-            ))
+        let (effect, notice) = if lab.run.replay.is_some() {
+            let next = format!("{name} takes effect with the next run");
+            (TakesEffect::WithNextRun, Some(format!("a recorded run does not hear knobs: {next}")))
         } else if let Some(value) = value.filter(|_| is_live) {
             lab.run.explored = true;
-            let name = name.to_owned();
-            self.effects.extend([
-                Effect::Order(Command::Set { name, value }),
-                Effect::WantPictures(Panels::All),
-            ]);
-            return;
+            let order = Effect::Order(Command::Set { name: name.to_owned(), value });
+            self.effects.extend([order, Effect::WantPictures(Panels::All)]);
+            match lab.run.state == RunStatus::Paused {
+                true => {
+                    let notice = format!("{name} takes effect with the next step: s does one");
+                    (TakesEffect::WithNextStep, Some(notice))
+                }
+                false => (TakesEffect::Now, None),
+            }
         } else {
             // A value that is unset again has no order: the next run is without it.
-            Some(format!("{name} changes the network: it takes effect with the next run"))
+            let next = "it takes effect with the next run";
+            (TakesEffect::WithNextRun, Some(format!("{name} changes the network: {next}")))
         };
+        self.screen.notice = notice;
+        effect
     }
 
     pub(super) fn retrace(&mut self, retrace: Retrace) {
@@ -101,9 +120,12 @@ impl App {
         lab.give(knob, value.clone());
         let Some(knob) = lab.controls.knobs.get(knob) else { return };
         let (name, shown) = (knob.name.clone(), knob.value_text());
-        self.knob_turned(&name, value);
         // What the turn itself has to say stands in the same line.
-        let later = if self.screen.notice.is_some() { ", with the next run" } else { "" };
+        let later = match self.knob_turned(&name, value) {
+            TakesEffect::Now => "",
+            TakesEffect::WithNextStep => ", with the next step",
+            TakesEffect::WithNextRun => ", with the next run",
+        };
         self.notify(format!("{word}: {name} is {shown} again{later}"));
     }
 

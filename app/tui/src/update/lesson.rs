@@ -72,7 +72,7 @@ impl App {
 
     /// Leaves the lesson; a run ends, everything shown and answered is kept.
     pub(super) fn leave(&mut self) {
-        self.abandon();
+        self.abandon_all();
         if self.drafts == DraftFollowing::Followed {
             self.drafts = DraftFollowing::Closed;
             self.effects.push(Effect::CloseDraft);

@@ -159,7 +159,12 @@ impl App {
 
     /// Whether a run goes on that has done steps: what has none can be had again at once.
     pub(super) fn is_at_stake(&self) -> bool {
-        self.active_lab().is_some_and(|lab| lab.schema.is_live() && lab.run.data.step > 0)
+        let labs = self.page.as_ref().map_or(&[][..], |page| &page.labs);
+        let mut runs = [self.session.active, self.session.aside].into_iter().flatten();
+        runs.any(|run| {
+            let lab = labs.get(run.lab);
+            lab.is_some_and(|lab| lab.schema.is_live() && lab.run.data.step > 0)
+        })
     }
 
     pub(super) fn toggle_glossary(&mut self) {

@@ -171,7 +171,7 @@ impl App {
             self.full_screen();
             return true;
         }
-        let on_picture = page.side == Side::Picture;
+        let on_picture = page.focus() == Side::Picture;
         // A launch that failed opens at a thread: that is not the learner's choice to undo.
         let chosen = page.fault.is_none();
         let Some(lab) = page.lab_mut().filter(|_| on_picture) else { return false };

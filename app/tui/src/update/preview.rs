@@ -57,6 +57,9 @@ impl App {
     }
 
     fn renew_open(&mut self, lesson: &Arc<Lesson>) {
+        if self.session.aside.is_some() {
+            self.abandon();
+        }
         let Some(page) = self.page.take() else { return };
         let running = self.session.active.map(|active| active.lab);
         let renewed = self.renewed(page, lesson, running);

@@ -100,7 +100,7 @@ impl App {
 
     fn replay(&mut self, loaded: LoadedRecord) {
         let LoadedRecord { wanted, data, .. } = loaded;
-        self.abandon();
+        self.abandon_all();
         let Some(page) = self.page.as_mut() else { return };
         let Some(lab) = page.labs.get_mut(wanted.lab) else { return };
         lab.begin();

@@ -10,10 +10,21 @@ use mlsys_run::sources::{Earlier, Sources};
 
 use crate::message::{Effect, Start};
 use crate::records::{Purpose, Speed};
-use crate::state::{ActiveRun, App, LabState, PendingRequest, RunMode, RunStatus, Side, Tempo};
+use crate::state::{
+    ActiveRun, App, LabState, PendingRequest, RunMode, RunStatus, SessionState, Side, Tempo,
+};
 use crate::view::TWO_SIDES;
 
 const REDRAW: Effect = Effect::Order(Command::Redraw);
+
+impl SessionState {
+    /// Forgets the active run, which has ended: a run that was set aside for it takes its place again.
+    #[must_use]
+    pub(super) fn end_active(&mut self) -> Option<Effect> {
+        self.active = self.aside.take();
+        self.active.map(|_| Effect::TakeUp)
+    }
+}
 
 impl App {
     /// Steers the active run if it is that of the shown lab; without a run starts one.
@@ -22,6 +33,9 @@ impl App {
         start: RunMode,
         act: impl FnOnce(&mut ActiveRun, &mut LabState) -> [Effect; 3],
     ) {
+        if self.may_set_aside() {
+            return self.ask_or_start(start);
+        }
         let Some(page) = self.page.as_mut() else { return };
         let Some(active) = &mut self.session.active else { return self.ask_or_start(start) };
         let current = page.current;
@@ -101,13 +115,36 @@ impl App {
         self.start_instant();
     }
 
+    /// Ends the active run; one that was set aside for it goes on.
     pub(super) fn abandon(&mut self) {
-        let Some(active) = self.session.active.take() else { return };
+        let Some(active) = self.session.active else { return };
         if let Some(lab) = self.page.as_mut().and_then(|page| page.labs.get_mut(active.lab)) {
             lab.run.state = RunStatus::Stopped;
             lab.run.data.status.clear();
         }
         self.effects.push(Effect::Abandon);
+        self.effects.extend(self.session.end_active());
+    }
+
+    pub(super) fn abandon_all(&mut self) {
+        self.abandon();
+        self.abandon();
+    }
+
+    /// Whether the shown lab answers at once and the run of another one can be set aside for it: a run that goes on is
+    /// not, where both would share a device.
+    pub fn may_set_aside(&self) -> bool {
+        let (Some(active), Some(page)) = (self.session.active, &self.page) else { return false };
+        let (Some(shown), Some(other)) = (page.lab(), page.labs.get(active.lab)) else {
+            return false;
+        };
+        let uses_device = || shown.params().is_ok_and(|params| shown.schema.uses_device(&params));
+        active.lab != page.current
+            && !active.waiting
+            && self.session.aside.is_none()
+            && other.schema.is_live()
+            && !shown.schema.is_live()
+            && (other.run.state == RunStatus::Paused || !uses_device())
     }
 
     /// Runs the shown lab if it answers at once and has not run yet.
@@ -124,7 +161,7 @@ impl App {
             let is_new = !lab.schema.is_live() && lab.run.state == RunStatus::Ready;
             is_new && page.unmade_prediction(&lab.id).is_none()
         });
-        is_due && self.session.active.is_none()
+        is_due && (self.session.active.is_none() || self.may_set_aside())
     }
 
     /// Whether such a run answers guesses.
@@ -154,6 +191,10 @@ impl App {
         let Some(page) = self.page.as_mut() else { return };
         let place = page.current;
         let Some(lab) = page.labs.get_mut(place) else { return };
+        if self.session.active.is_some_and(|active| active.lab != place) {
+            self.session.aside = self.session.active.take();
+            self.effects.push(Effect::SetAside);
+        }
         self.session.runs += 1;
         lab.begin();
         let (id, live) = (lab.id.clone(), lab.schema.is_live());
@@ -199,7 +240,7 @@ impl App {
         let may_replay = device.is_err() && self.hardware.choice == DeviceChoice::Auto;
         if let Some(recording) = recording.filter(|_| may_replay) {
             lab.run.state = RunStatus::Ready;
-            self.session.active = None;
+            self.effects.extend(self.session.end_active());
             return self.load(recording, Purpose::Replay, active.lab);
         }
         let (device, params) = match (device, params) {
@@ -209,7 +250,7 @@ impl App {
                 let errors = params.err().unwrap_or_default();
                 let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
                 lab.run.state = RunStatus::Failed(error.unwrap_or_else(|| errors.join("; ")));
-                self.session.active = None;
+                self.effects.extend(self.session.end_active());
                 return;
             }
         };

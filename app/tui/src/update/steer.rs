@@ -162,7 +162,7 @@ impl App {
     pub(super) fn ended(&mut self, run: u64, outcome: Outcome, after: Duration) {
         let active = self.session.active.filter(|active| active.run == run);
         let Some((active, page)) = active.zip(self.page.as_mut()) else { return };
-        self.session.active = None;
+        self.effects.extend(self.session.end_active());
         let Some(lab) = page.labs.get_mut(active.lab) else { return };
         lab.run.elapsed = after;
         lab.run.data.status.clear();

@@ -133,7 +133,7 @@ fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
     let mut line = Line::default();
     let names = head_names(app, page, area.width);
     for (index, name) in names {
-        let style = match (index == page.current, page.side) {
+        let style = match (index == page.current, page.focus()) {
             (true, Side::Lab) => theme.selection,
             (true, Side::Text | Side::Picture) => theme.accent,
             (false, _) => theme.dim,
@@ -164,7 +164,7 @@ fn say_panels(app: &App, lab: &LabState, panels: &[usize], area: Rect, buffer: &
 }
 
 fn scene<'a>(page: &Page, lab: &'a LabState, index: usize) -> Option<Scene<'a>> {
-    let acted_on = page.side == Side::Picture && lab.chosen() == Some(index);
+    let acted_on = page.focus() == Side::Picture && lab.chosen() == Some(index);
     Some(Scene { focus: if acted_on { Focus::Keys } else { Focus::Aside }, ..lab.scene(index)? })
 }
 
@@ -210,6 +210,7 @@ fn draw_cells(
 
 const LIVE: &str = " live";
 const NEXT_RUN: &str = " next run";
+const NEXT_STEP: &str = " next step";
 
 /// The columns of a knob with the longest of its values and what is told of it.
 fn knob_width(lab: &LabState, knob: &Knob) -> u16 {
@@ -297,7 +298,7 @@ fn draw_knob(
     let theme = app.theme();
     let knob = lab.controls.knobs.get(index)?;
     let marked = index == lab.controls.marked;
-    let focused = marked && page.side == Side::Lab;
+    let focused = marked && page.focus() == Side::Lab;
     let name_style = if focused { theme.selection } else { theme.text };
     let changed = knob.value != knob.initial;
     let mut line = Line::from(vec![
@@ -324,8 +325,19 @@ fn draw_knob(
     line.spans.push(Span::styled(format!("{}{sign}", knob.value_text()), value_style));
     let is_in_force =
         lab.run.state != RunStatus::Ready && lab.run.turned_at_start.contains(&knob.named_value());
+    let is_heard = lab.last_value(&knob.name) == Some(&knob.named_value().1);
+    let waits_for = match &lab.run.state {
+        RunStatus::Ready | RunStatus::Running => None,
+        RunStatus::Paused => Some(NEXT_STEP),
+        RunStatus::Finished
+        | RunStatus::Diverged(_)
+        | RunStatus::Stopped
+        | RunStatus::Failed(_) => Some(NEXT_RUN),
+    };
+    let room = usize::from(cell.width).saturating_sub(line.width());
+    let waits_for = waits_for.filter(|word| !is_heard && word.width() <= room);
     let remark = match (changed && !is_in_force, knob.param.live) {
-        (_, true) => LIVE,
+        (_, true) => waits_for.unwrap_or(LIVE),
         // A lab that answers at once has answered by now.
         (true, false) if lab.schema.is_live() => NEXT_RUN,
         (_, false) => "",

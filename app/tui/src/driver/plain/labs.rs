@@ -14,7 +14,7 @@ use crate::command::Command;
 use crate::editor::{DraftOrigin, Editor, Subject, TestsState};
 use crate::key::Key;
 use crate::message::{Effect, Message};
-use crate::state::{CheckState, LabState, Page, Side};
+use crate::state::{App, CheckState, LabState, Page, Side};
 use crate::update::Animation;
 use crate::update::availability::Refusal;
 
@@ -298,7 +298,8 @@ impl Talk<'_> {
         let Some(active) = self.driver.app.session.active else { return Ok(()) };
         let before = self.judged();
         let mut said = Instant::now();
-        while self.driver.done.is_none() && self.driver.app.session.active.is_some() {
+        let goes_on = |app: &App| app.session.active.is_some_and(|now| now.run == active.run);
+        while self.driver.done.is_none() && goes_on(&self.driver.app) {
             let next = self.driver.lines.front();
             let next = next.and_then(|line| line.as_deref()).map(words::read);
             if next == Some(Ok(Line::Stop)) {

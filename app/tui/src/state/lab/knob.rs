@@ -120,6 +120,14 @@ impl Knob {
 }
 
 impl LabState {
+    /// What a knob was set to when the last run began, or by the last turn that this run heard of.
+    pub fn last_value(&self, name: &str) -> Option<&Value> {
+        let mut changes = self.run.data.changes.iter().rev();
+        let changed = changes.find(|change| change.name == name).map(|change| &change.value);
+        let begun = self.run.begun_with.iter().find(|(knob, _)| knob == name);
+        changed.or(begun.map(|(_, value)| value))
+    }
+
     /// Whether the last run had these knobs turned, and all others where the lesson has them.
     ///
     /// A knob that takes effect while a run goes on counts as it stands at the end.

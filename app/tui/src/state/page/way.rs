@@ -2,7 +2,7 @@
 
 use mlsys_lesson::{Block, Check, Predict};
 
-use crate::state::{Audience, Page};
+use crate::state::{Audience, Page, Side};
 
 /// The text that has been on the screen: all blocks before one, and lines of that one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,6 +33,15 @@ impl Seen {
 }
 
 impl Page {
+    /// The side that keys go to: of a lab without knobs its pictures have them.
+    pub fn focus(&self) -> Side {
+        let has_knobs = || self.lab().is_none_or(|lab| !lab.controls.knobs.is_empty());
+        match self.side {
+            Side::Lab if !has_knobs() => Side::Picture,
+            side => side,
+        }
+    }
+
     /// Where the first step goes: to the first task, in a lesson that was begun to the first that is open.
     pub fn first_task(&self) -> Option<usize> {
         let is_begun = !self.answers.is_empty() || !self.predictions.is_empty();
