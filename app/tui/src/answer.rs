@@ -65,23 +65,39 @@ struct Choices {
 }
 
 /// How a question is answered, for the line below the field.
-pub fn how(kind: &QuestionKind) -> &'static str {
-    match kind.asked() {
+pub fn how(kind: &QuestionKind) -> String {
+    let sentence = match kind.asked() {
         Asked::Numeric { .. } => "a number, 1.9G, or a formula such as 2*512^3; enter gives it",
         Asked::Choice { .. } => "the letter; enter gives it",
         Asked::Multiple { .. } => {
             "the letters of all that are right, such as a c; enter gives them"
         }
-        Asked::Match { .. } => {
-            "a letter for each number, in their order, such as b a c; enter gives them"
+        Asked::Match { left, .. } => {
+            let example = example(left.len());
+            return format!(
+                "a letter for each number, in their order, such as {example}; enter gives them"
+            );
         }
-        Asked::Order { .. } => "all letters, first to last, such as b a c; enter gives them",
+        Asked::Order { choices } => {
+            let example = example(choices.len());
+            return format!("all letters, first to last, such as {example}; enter gives them");
+        }
         Asked::List => "numbers with commas between them; enter gives them",
         Asked::Expression => "an expression; enter gives it",
         Asked::Text => "a word or a short text; enter gives it",
         Asked::Kernel { .. } => {
             "answer @FILE, with the file that holds the kernel, or edit to write it; enter gives it"
         }
+    };
+    sentence.to_owned()
+}
+
+/// Letters as they may be typed: no more than are asked for, and as few as show how.
+fn example(count: usize) -> &'static str {
+    match count {
+        0 | 1 => "a",
+        2 => "b a",
+        _ => "b a c",
     }
 }
 

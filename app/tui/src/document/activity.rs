@@ -115,7 +115,7 @@ impl Card<'_> {
         for hint in self.page.shown_hints(question) {
             self.line(hint, theme.warn);
         }
-        self.field(answer::how(&question.kind));
+        self.field(&answer::how(&question.kind));
         if let Some(answered) = answered {
             let glyphs = &self.look.glyphs;
             let (sign, style, word) = match answered.right {

@@ -311,3 +311,13 @@ fn tab_goes_from_the_text_to_the_picture_of_a_lab_without_knobs() {
         ]);
     }
 }
+
+#[test]
+fn an_example_has_no_more_letters_than_are_asked_for() {
+    let pairs: String =
+        (0..2).map(|n| format!("[[pair]]\nleft = \"left {n}\"\nright = \"right {n}\"\n")).collect();
+    let matching =
+        format!("```{{question}} m\ntype = \"match\"\nprompt = \"Which?\"\n{pairs}```\n\n");
+    let (mut bench, _) = Bench::opening((200, 40), &[FRONT, &matching].concat());
+    bench.follow(&[("n\n", "such as b a; enter")]);
+}

@@ -208,7 +208,8 @@ pub(super) fn question(page: &Page, question: &Question) -> Vec<String> {
     if page.answers.contains_key(&question.id) {
         lines.extend(answered(page, question));
     } else {
-        let how = answer::how(&question.kind).split(';').next().unwrap_or_default();
+        let how = answer::how(&question.kind);
+        let how = how.split(';').next().unwrap_or_default();
         let hint = if question.hints.is_empty() { "" } else { " hint says a hint." };
         lines.extend(sentence(&format!("Type {how}.{hint}")));
     }
