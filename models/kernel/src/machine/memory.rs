@@ -116,7 +116,7 @@ impl Rival {
                 (CellAccess::Read, accesses) => Self::of_set(accesses & 5),
                 (_, accesses) => Self::of_set(accesses),
             },
-            rival => rival,
+            rival @ (Self::Reads | Self::Writes | Self::Atomics | Self::Mixed) => rival,
         }
     }
 
