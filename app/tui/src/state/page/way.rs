@@ -38,7 +38,7 @@ impl Page {
         let has_knobs = || self.lab().is_none_or(|lab| !lab.controls.knobs.is_empty());
         match self.side {
             Side::Lab if !has_knobs() => Side::Picture,
-            side => side,
+            side @ (Side::Text | Side::Lab | Side::Picture) => side,
         }
     }
 
