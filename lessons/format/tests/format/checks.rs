@@ -70,6 +70,18 @@ fn a_prediction_is_compared_with_theory_and_measurement() {
 }
 
 #[test]
+fn a_baseline_has_no_more_digits_than_the_measurement_next_to_it() {
+    let (registry, run) = (registry(), run(&[0.763_431]));
+    let env = LessonEnv::new().with_run("run", registry.find("train").unwrap().schema(), &run);
+    let lesson = lesson(
+        "{predict} p\ntype = \"numeric\"\nprompt = \"?\"\nmetric = \"run.accuracy\"\n\
+         theory = \"100*run.accuracy\"\ntheory_label = \"baseline\"",
+    );
+    let compared = lesson.predictions().next().unwrap().compare(&json("1"), &env).unwrap();
+    assert_eq!(compared.theory.as_deref(), Some("76.3"));
+}
+
+#[test]
 fn parts_of_a_check_have_values() {
     let (registry, run) = (registry(), run(&[0.5, 0.61]));
     let schema = registry.find("train").unwrap().schema();
