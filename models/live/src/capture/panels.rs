@@ -18,7 +18,7 @@ use crate::stepped;
 
 type Picture = fn(PanelData<'_>) -> Frame;
 
-const ALL: [(&str, Picture); 7] = [
+const ALL: [(&str, Picture); 8] = [
     ("graph", graph::draw_graph),
     ("operation-table", operations),
     ("roofline", roofline),
@@ -26,13 +26,15 @@ const ALL: [(&str, Picture); 7] = [
     ("tape", tape),
     ("memory", memory),
     ("energy", energy),
+    ("energy-table", energy_table),
 ];
 
 pub(super) fn draw(run: &mut Run<'_>, at: (u64, FrameTrigger), shown: PanelData<'_>) {
     stepped::draw(run, at, &ALL, |_, picture| picture(shown));
 }
 
-/// Energy of arithmetic and of memory traffic of the forward pass for one example; weights read once are shared by the batch.
+/// Energy of arithmetic and of memory traffic of the forward pass for one example; weights read once are shared by the
+/// batch. What an example alone would take gives all batches one scale.
 fn energy(shown: PanelData<'_>) -> Frame {
     let PanelData { record, count, .. } = shown;
     let examples = record.setup.batch.max(1) as f64;
@@ -41,11 +43,45 @@ fn energy(shown: PanelData<'_>) -> Frame {
         value: joules.map(|joules| joules / examples),
         remark: joules.map_or("no figure is known", |_| "an example").to_owned(),
     };
-    let all = vec![
+    let mut all = vec![
         bar("arithmetic", count.arithmetic_joules),
         bar("memory accesses", count.memory_joules),
     ];
+    if record.setup.batch > 1 {
+        let alone = count.memory_joules_alone(record.setup.batch);
+        all.push(Bar { value: alone, ..bar("memory accesses, batch of 1", alone) });
+    }
     bars("joules", all)
+}
+
+/// The same by operation, with the part of the weights, those that take most first.
+fn energy_table(shown: PanelData<'_>) -> Frame {
+    let PanelData { record, count, counting } = shown;
+    let examples = record.setup.batch.max(1) as f64;
+    let nano = |joules: Option<f64>| joules.map_or(0.0, |joules| 1e9 * joules / examples);
+    let all = nano(count.arithmetic_joules) + nano(count.memory_joules);
+    let mut rows: Vec<(f64, [Value; 7])> = Vec::new();
+    for unit in count.units.iter().take(MOST_ROWS) {
+        let nodes = unit.nodes.iter().map(|&node| record.table.nodes[node].name.as_str());
+        let [arithmetic, memory] =
+            [unit.arithmetic_joules(counting), unit.memory_joules()].map(nano);
+        let sum = arithmetic + memory;
+        let weights = unit.weight_bytes as f64 / (unit.bytes as f64).max(1.0);
+        let row = [
+            nodes.collect::<Vec<_>>().join(" + ").into(),
+            layer(record, unit.nodes[unit.nodes.len() - 1]).into(),
+            short(arithmetic),
+            short(memory),
+            short(memory * weights),
+            short(sum),
+            short(100.0 * sum / all.max(f64::MIN_POSITIVE)),
+        ];
+        rows.push((sum, row));
+    }
+    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let titles =
+        ["operation", "layer", "arithmetic nJ", "memory nJ", "of it weights", "sum nJ", "%"];
+    picture::table(titles, rows.into_iter().map(|(_, row)| row).collect())
 }
 
 /// Bars beyond these are left out; the curve counts all.

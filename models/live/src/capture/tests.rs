@@ -171,6 +171,21 @@ fn byte_counts_scale_with_element_size() {
 }
 
 #[test]
+fn a_batch_shares_the_weights_alone() {
+    for model in ["mlp", "cnn", "transformer"] {
+        let model = format!("model={model}");
+        let (_, alone) = counted(&[&model, "batch_size=1"]);
+        let (_, many) = counted(&[&model, "batch_size=64"]);
+        let [alone, shared] =
+            [alone.memory_joules, many.memory_joules_alone(64)].map(Option::unwrap);
+        // A transformer's mask and its angles are the same for all sequences as well.
+        assert!((shared / alone - 1.0).abs() < 0.03, "{model}: {shared} for {alone}");
+        let parts = many.units.iter().filter_map(|unit| unit.memory_joules()).sum::<f64>();
+        assert!((parts / many.memory_joules.unwrap() - 1.0).abs() < 1e-9, "{model}");
+    }
+}
+
+#[test]
 fn the_largest_networks_do_not_overflow() {
     let transformer = "model=transformer width=4096 depth=64 heads=64 kv_heads=64 ffn=100000 vocab=100000 context=4096";
     for set in [

@@ -32,7 +32,10 @@ pub enum Fusing {
 pub struct FusedOp {
     pub nodes: Vec<usize>,
     pub flops: u64,
+    pub matmul_flops: u64,
     pub bytes: u64,
+    /// Of the bytes those of weights, which a batch shares.
+    pub weight_bytes: u64,
 }
 
 impl FusedOp {
@@ -46,6 +49,14 @@ impl FusedOp {
 
     pub fn intensity(&self) -> f64 {
         self.flops as f64 / (self.bytes as f64).max(1.0)
+    }
+
+    pub fn arithmetic_joules(&self, counting: &CostModel) -> Option<f64> {
+        arithmetic_joules(self.matmul_flops, self.flops - self.matmul_flops, counting)
+    }
+
+    pub fn memory_joules(&self) -> Option<f64> {
+        memory_joules(self.bytes)
     }
 }
 
@@ -67,10 +78,15 @@ pub fn units(table: &Table, nodes: &[usize], counting: &CostModel) -> Vec<FusedO
         chains[chain].push(index);
         chain_of.insert(index, chain);
     }
-    let unit = |nodes: Vec<usize>| FusedOp {
-        flops: nodes.iter().map(|&n| table.nodes[n].flops()).sum(),
-        bytes: counting.bytes * dataflow.numbers_moved(&nodes),
-        nodes,
+    let unit = |nodes: Vec<usize>| {
+        let moved = dataflow.numbers_moved(&nodes);
+        FusedOp {
+            flops: nodes.iter().map(|&n| table.nodes[n].flops()).sum(),
+            matmul_flops: nodes.iter().map(|&n| table.nodes[n].matmul_flops).sum(),
+            bytes: counting.bytes * moved.all,
+            weight_bytes: counting.bytes * moved.weights,
+            nodes,
+        }
     };
     chains.into_iter().map(unit).collect()
 }
@@ -112,26 +128,43 @@ impl<'a> Dataflow<'a> {
     }
 
     /// Numbers that a chain reads and writes: operands from outside and results that are read outside or not at all.
-    fn numbers_moved(&self, chain: &[usize]) -> u64 {
+    fn numbers_moved(&self, chain: &[usize]) -> Moved {
         let table = self.table;
         let made: BTreeSet<usize> = chain.iter().map(|&index| table.nodes[index].output).collect();
         let mut read = BTreeSet::new();
-        let mut moved = 0;
+        let mut moved = Moved { all: 0, weights: 0 };
         for &index in chain {
             let node = &table.nodes[index];
             for (place, &input) in node.inputs.iter().enumerate() {
                 if !made.contains(&table.storage(input)) && read.insert(input) {
-                    moved += numbers_read(table, node, place, input);
+                    let read = numbers_read(table, node, place, input);
+                    let source = &table.tensors[table.storage(input)].source;
+                    let is_weight = matches!(source, Source::Parameter(_));
+                    moved.all += read;
+                    if is_weight && !is_looked_up(node, place) {
+                        moved.weights += read;
+                    }
                 }
             }
             let readers = self.readers.get(&node.output);
             let stays = readers.is_some_and(|all| all.iter().all(|reader| chain.contains(reader)));
             if chain.len() == 1 || !stays {
-                moved += table.tensors[node.output].numbers();
+                moved.all += table.tensors[node.output].numbers();
             }
         }
         moved
     }
+}
+
+/// Numbers that are read and written, and those of them that are weights, as many for any batch.
+struct Moved {
+    all: u64,
+    weights: u64,
+}
+
+/// Whether an operand is a table of which rows are taken.
+fn is_looked_up(node: &Node, place: usize) -> bool {
+    place == 0 && matches!(node.name.as_str(), "gather" | "select" | "embedding")
 }
 
 /// Numbers of an operand that are read: of a table that is looked up, only the rows that are taken; of a view that
@@ -139,9 +172,9 @@ impl<'a> Dataflow<'a> {
 fn numbers_read(table: &Table, node: &Node, place: usize, input: usize) -> u64 {
     let own = table.tensors[input].numbers();
     let own = own.min(table.tensors[table.storage(input)].numbers());
-    match (node.name.as_str(), place) {
-        ("gather" | "select" | "embedding", 0) => own.min(table.tensors[node.output].numbers()),
-        _ => own,
+    match is_looked_up(node, place) {
+        true => own.min(table.tensors[node.output].numbers()),
+        false => own,
     }
 }
 
@@ -212,7 +245,7 @@ impl Costs {
             inference_peak_bytes: counting.bytes * lifetime::inference_peak(table),
             training_peak_bytes: counting.bytes * step.peak(),
             arithmetic_joules: arithmetic_joules(matmul_flops, other_flops, counting),
-            memory_joules: picojoules("dram-32b").map(|word| moved as f64 / 4.0 * word * 1e-12),
+            memory_joules: memory_joules(moved),
             recorded: recorded(table, counting),
             step,
             units,
@@ -221,6 +254,12 @@ impl Costs {
 
     pub fn moved_bytes(&self) -> u64 {
         self.units.iter().map(|unit| unit.bytes).sum()
+    }
+
+    /// The energy of memory accesses for one example without others to share the weights; constants count as its own.
+    pub fn memory_joules_alone(&self, batch: usize) -> Option<f64> {
+        let weights: u64 = self.units.iter().map(|unit| unit.weight_bytes).sum();
+        memory_joules(weights + (self.moved_bytes() - weights) / batch.max(1) as u64)
     }
 
     pub fn intensity(&self) -> f64 {
@@ -247,6 +286,11 @@ fn products(table: &Table, layers: &Layers, units: &[FusedOp]) -> Vec<(String, f
 fn picojoules(operation: &str) -> Option<f64> {
     let field = Tables::builtin().field("operation", operation, "picojoules");
     field.and_then(|value| value.as_f64())
+}
+
+/// Every word of 32 bits comes from DRAM or goes there.
+fn memory_joules(bytes: u64) -> Option<f64> {
+    picojoules("dram-32b").map(|word| bytes as f64 / 4.0 * word * 1e-12)
 }
 
 /// A multiply-add is a multiplication and an addition; every other operation counts as an addition.
