@@ -218,12 +218,10 @@ fn a_systolic_array_is_drawn_in_all_of_its_ticks() {
         assert_eq!(number(&data, "ticks"), sequence.stills.len() as f64, "{dataflow}");
         sequence.stills
     };
-    let texts = |still: &Pane| match &still.frame {
-        Frame::Cells(cells) => {
-            let cells = cells.rows.iter().flat_map(|row| row.cells.iter().flatten());
-            cells.map(|cell| cell.text.clone()).collect::<Vec<_>>()
-        }
-        other => panic!("{other:?}"),
+    let texts = |still: &Pane| {
+        let Frame::Cells(cells) = &still.frame else { panic!("{} has no cells", still.title) };
+        let cells = cells.rows.iter().flat_map(|row| row.cells.iter().flatten());
+        cells.map(|cell| cell.text.clone()).collect::<Vec<_>>()
     };
     let weights = stills("weight-stationary");
     assert_eq!(weights[0].title, "tick 1, part 1 of 4: weights move in");
