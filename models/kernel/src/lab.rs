@@ -4,18 +4,18 @@ mod arguments;
 mod cost;
 mod device;
 pub(crate) mod network;
+mod outputs;
 mod panels;
 mod proof;
 mod scoreboard;
 mod watch;
 
-use crate::examples::{Example, Reference, Sizes};
+use crate::examples::{Example, Sizes};
 use crate::lab::cost::Cost;
 use crate::lab::device::Execution;
 use crate::lab::network::{BufferRoles, PluggedKernel};
 use crate::lab::panels::Marks;
 use crate::machine::CellState;
-use crate::parts::in_parts;
 use crate::{
     Argument, Diagnostic, Extensions, Fault, Kernel, Launch, LaunchError, Machine, NanWatch,
     Progress, Schedule, Subgroups, Target, recipe,
@@ -272,43 +272,6 @@ impl Job {
             subgroups: Subgroups::Of32,
         };
         Ok(self.kernel.wgsl(target)?.text)
-    }
-
-    /// Names of the buffers that the kernel is to fill: those that hold nothing at the start.
-    fn outputs(&self, machine: &Machine) -> Vec<String> {
-        let pointers = self.arguments.iter().filter_map(|argument| match argument {
-            Argument::Buffer(values) => Some(matches!(values, crate::Values::Poison(_))),
-            Argument::Whole(_) | Argument::Real(_) => None,
-        });
-        let named = machine.buffers().zip(pointers);
-        named.filter(|(_, empty)| *empty).map(|((name, ..), _)| name.to_owned()).collect()
-    }
-
-    /// What should be in the output; none of a custom kernel.
-    fn reference(&self) -> Option<Reference> {
-        match (&self.plugged, self.example) {
-            (Some(plugged), _) => Some(Reference::listed(plugged.wanted())),
-            (None, Some(example)) => Some(example.reference(self.sizes, &self.launch)),
-            (None, None) => None,
-        }
-    }
-
-    /// Outputs that are not as they should be, ascending.
-    fn mismatches(&self, machine: &Machine) -> Vec<usize> {
-        let (Some(name), Some(reference)) = (&self.output, self.reference()) else {
-            return Vec::new();
-        };
-        // A long float sum in one thread is as far from the reference as another device may be; integers are exact.
-        let real = machine.buffers().any(|(buffer, of, _)| buffer == name && of.is_real());
-        let tolerance = if real { crate::device::TOLERANCE } else { 0.0 };
-        in_parts(reference.count, |range| {
-            let mut found = machine.elements(name, range.clone());
-            let differs = |index: &usize| {
-                let want = reference.element(*index);
-                !found.next().is_some_and(|got| (got - want).abs() <= tolerance * want.abs())
-            };
-            range.filter(differs).collect()
-        })
     }
 }
 

@@ -6,6 +6,7 @@
 mod alu;
 mod arguments;
 mod atomics;
+mod cell;
 mod cells;
 mod counters;
 mod execute;
@@ -24,7 +25,8 @@ mod warp_ops;
 
 use crate::bytecode::{Code, WARP};
 use crate::diagnostic::Place;
-use crate::machine::memory::{Accessor, Store};
+use crate::machine::cell::Accessor;
+use crate::machine::memory::Store;
 use crate::machine::scheduler::Scheduler;
 use crate::machine::warp::{Start, Warp};
 use crate::types::Scalar;
@@ -32,12 +34,12 @@ use std::mem::take;
 use std::sync::Arc;
 
 pub use crate::machine::arguments::{Argument, Values};
+pub use crate::machine::cell::CellState;
 pub use crate::machine::counters::{Counts, Traffic};
 pub use crate::machine::execute::NanWatch;
 pub use crate::machine::fault::{Fault, Finding, Findings};
 pub use crate::machine::inspect::{BlockState, BlockView, ThreadState};
 pub use crate::machine::launch::{BoundArgument, Launch, LaunchError};
-pub use crate::machine::memory::CellState;
 pub use crate::machine::variables::{Reach, SharedArray, VariableView};
 pub use crate::machine::warp::{Access, AccessKind, WarpState};
 

@@ -2,7 +2,7 @@
 //!
 //! A thread that runs a part of a launch's blocks has cells for that part alone, and what it did is added part by part.
 
-use crate::machine::memory::Cell;
+use crate::machine::cell::Cell;
 use std::iter::repeat_n;
 use std::mem::swap;
 use std::ops::Range;
@@ -120,11 +120,10 @@ impl PartialEq for Cells {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::memory::Store;
 
     #[test]
     fn untouched_parts_take_no_memory_and_are_equal_to_held_ones() {
-        let mut cells = Store::new(4 * (2 * PART + 5), 2).cells;
+        let mut cells = Cells::new(2 * PART + 5, Cell::default());
         let untouched = cells.clone();
         assert!(cells.row(PART - 3, 6).is_none(), "a row that lies in two parts");
         assert_eq!(cells.row(2 * PART, 5).map(|row| row.len()), Some(5));
@@ -133,15 +132,14 @@ mod tests {
         assert_eq!(cells.iter().count(), cells.len());
         assert_eq!(cells.parts.iter().filter(|part| part.is_empty()).count(), 1);
         assert_eq!(cells, untouched);
-        let written = Store::holding(vec![0; 4], 2).cells.get(0).expect("a cell");
-        *cells.at(1) = written;
+        *cells.at(1) = Cell::INITIALIZED;
         assert_ne!(cells, untouched);
         assert_ne!(untouched, cells);
     }
 
     #[test]
     fn parts_are_taken_over_where_no_cell_was_reached() {
-        let mut own = Store::new(4 * 3 * PART, 2).cells;
+        let mut own = Cells::new(3 * PART, Cell::default());
         let mut other = own.clone();
         own.at(0);
         for part in 0..2 {

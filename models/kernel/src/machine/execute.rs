@@ -1,9 +1,10 @@
 //! One warp running: from instruction to instruction until it waits, ends, or its turn is over.
 
 use crate::bytecode::{BranchKind, Code, Instr, MaskOp, Reg};
+use crate::machine::cell::Accessor;
 use crate::machine::counters::Counts;
 use crate::machine::fault::{Fault, Finding, Findings};
-use crate::machine::memory::{Accessor, Store};
+use crate::machine::memory::Store;
 use crate::machine::warp::{Frame, FrameKind, Warp, WarpState, lanes, position};
 use crate::typed_ast::Operation;
 use mlsys_lab::frame::kernel::Outside;

@@ -2,7 +2,8 @@
 
 use crate::bytecode::Instr;
 use crate::diagnostic::Place;
-use crate::machine::memory::{Cell, Store};
+use crate::machine::cell::Cell;
+use crate::machine::memory::Store;
 use crate::machine::warp::{Warp, lanes, position};
 use crate::machine::{
     Buffer, CellState, Counts, Finding, Findings, Launch, Machine, Resident, WarpState,

@@ -4,8 +4,8 @@
 
 use crate::bytecode::{Code, WARP, address};
 use crate::machine::arguments::{Argument, buffer, whole};
+use crate::machine::cell::Cell;
 use crate::machine::fault::Findings;
-use crate::machine::memory::Cell;
 use crate::machine::scheduler::Scheduler;
 use crate::machine::{Buffer, Counts, Machine, NanWatch};
 use crate::types::{Access, Scalar, Type};

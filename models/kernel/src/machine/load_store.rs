@@ -1,9 +1,10 @@
 //! Loads and stores of 32 lanes: targets, traffic and faults; with a fast path for consecutive addresses.
 
 use crate::bytecode::{Address, IndexOperand, Reg, WARP, address};
+use crate::machine::cell::CellAccess;
 use crate::machine::counters::{Moved, moved, replays};
 use crate::machine::execute::Executor;
-use crate::machine::memory::{CellAccess, POISON, Store, Target, word};
+use crate::machine::memory::{POISON, Store, Target, word};
 use crate::machine::warp::{Access, AccessKind, Wide, lanes};
 use crate::typed_ast::Part;
 use crate::types::Scalar;

@@ -9,7 +9,8 @@
 //! The invariant: no code on this path reads a clock, a thread's number or what another thread does. Not kept are the last
 //! accesses of warps that have ended.
 
-use crate::machine::memory::{Joined, Store};
+use crate::machine::cell::Joined;
+use crate::machine::memory::Store;
 use crate::machine::scheduler::Scheduler;
 use crate::machine::{Counts, Findings, Machine, NanWatch, Progress};
 use mlsys_lab::frame::kernel::Schedule;

@@ -1,9 +1,10 @@
 //! What lanes do wrong as they reach for cells: outside of a row or an array, misaligned, uninitialized, in a race.
 
 use crate::bytecode::{Array, Reg, Row, RowEnd, address};
+use crate::machine::cell::{CellAccess, Rival};
 use crate::machine::execute::Executor;
 use crate::machine::fault::Fault;
-use crate::machine::memory::{CellAccess, Rival, Target};
+use crate::machine::memory::Target;
 use crate::machine::warp::{AccessKind, lanes, position};
 use crate::typed_ast::RowBound;
 use crate::types::Scalar;

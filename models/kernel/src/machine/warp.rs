@@ -2,7 +2,7 @@
 
 use crate::bytecode::{Code, InitialValue, Pc, WARP};
 use crate::diagnostic::Place;
-use crate::machine::memory::{Accessor, Cell};
+use crate::machine::cell::{Accessor, Cell};
 
 pub(crate) type Narrow = [u32; WARP];
 

@@ -2,9 +2,10 @@
 
 use crate::bytecode::{Address, Reg, WARP};
 use crate::machine::atomics::changed;
+use crate::machine::cell::CellAccess;
 use crate::machine::execute::Executor;
 use crate::machine::fault::Fault;
-use crate::machine::memory::{CellAccess, POISON, Target};
+use crate::machine::memory::{POISON, Target};
 use crate::machine::warp::{AccessKind, Narrow, lanes};
 use crate::typed_ast::{Atomic, Shuffle, Vote};
 use crate::types::Scalar;

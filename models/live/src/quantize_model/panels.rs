@@ -360,8 +360,7 @@ fn speed(session: &Session) -> Frame {
         held(session) + " This device reads them packed; the products are sums of floats."
     } else {
         held(session)
-            + " On a CPU burn stores each weight in 8 bits at any width and converts it to a float before the product: \
-               this saves no time and adds some."
+            + " On a CPU burn stores each weight in 8 bits and turns it into a float before the product: no time is saved."
     };
     let words = words + " The stored bytes are counted from the format.";
     Frame::Panes(vec![
