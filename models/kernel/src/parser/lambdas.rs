@@ -148,7 +148,10 @@ impl Writer<'_> {
         let name = word(tokens, at + 1).to_owned();
         let close = behind(tokens, at + 3);
         let end = |from: usize| (from..tokens.len()).find(|at| mark(tokens, *at) == "{");
-        let Some(open) = end(close).filter(|_| mark(tokens, close) == "(") else {
+        // Where brackets do not match a `{` may stand among the arguments.
+        let arguments = behind(tokens, close);
+        let is_body = |open: &usize| *open >= arguments && mark(tokens, close) == "(";
+        let Some(open) = end(close).filter(is_body) else {
             self.complain(
                 &tokens[at + 3],
                 "a function without a name takes arguments",
@@ -157,7 +160,6 @@ impl Writer<'_> {
             return tokens.len();
         };
         self.declared += 1;
-        let arguments = behind(tokens, close);
         let params = parts(tokens, close + 1..arguments - 1);
         if self.declared > MOST || params.len() > MOST_PARAMS {
             let message = format!(
