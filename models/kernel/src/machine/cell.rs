@@ -79,25 +79,25 @@ pub(crate) struct CellFinding {
     pub(crate) repeat: bool,
 }
 
-/// What those did with whose accesses another one races.
+/// How the earlier accesses of a race reached the cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rival {
     Reads,
     Writes,
     Atomics,
-    /// More than one of these: it is not kept which thread made which.
+    /// In more than one of these ways: which thread did which is not kept.
     Mixed,
 }
 
 impl Rival {
-    /// By the flags of a cell before an access that races and after it; `is_other` if the thread that the cell names made
-    /// the earlier accesses of its warp.
+    /// From the flags of a cell before and after an access that races; `is_other` if the thread that the cell names is not
+    /// the one that makes it.
     #[cold]
     fn of(before: u16, after: u16, touch: CellAccess, is_other: bool) -> Self {
         // Of the levels at which it races, the narrowest.
         let level = raced_levels(after).checked_ilog2().unwrap_or(GRID);
         match Self::of_set(before >> level & 7) {
-            // Of its own warp's accesses that thread made each, or one like it.
+            // The warp's flags are those of this thread, or of threads that did the same.
             Self::Mixed if is_other => match (touch, before >> WARP & 7) {
                 (CellAccess::Read, accesses) => Self::of_set(accesses & 5),
                 (_, accesses) => Self::of_set(accesses),
@@ -129,7 +129,7 @@ fn repeats(flags: u16) -> bool {
     several & flags & !(flags >> 1) & !(flags >> 2) & ALL != 0
 }
 
-/// The levels at which several threads touched a cell, not all of them in the one way that races with nothing.
+/// The levels at which accesses of several threads race: not all are reads, and not all are atomics or writes of one value.
 fn raced_levels(flags: u16) -> u16 {
     let several = flags >> 3;
     let (written, read, atomic) = (flags, flags >> 1, flags >> 2);

@@ -101,7 +101,7 @@ pub(super) enum Shared {
     Both(Range<usize>),
 }
 
-/// Equal are stores whose cells are, whether untouched ones take memory or not.
+/// Stores are equal if their cells are, whether untouched ones take memory or not.
 impl PartialEq for Cells {
     fn eq(&self, other: &Self) -> bool {
         self.count == other.count

@@ -31,7 +31,7 @@ pub(super) enum Written {
     Yes,
     /// In its place.
     Alone,
-    /// Behind the glyph, without a gap to the next cell, whose glyph parts them.
+    /// Behind the glyph, without a gap to the next cell: its glyph separates the texts.
     Close,
     No,
 }
