@@ -7,7 +7,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Lexeme, Token, words};
-use crate::parser::items::{LONGEST_CALL, behind, behind_angle, behind_call, mark, word};
+use crate::parser::items::{LONGEST_CALL, behind, behind_angle, behind_call, inside, mark, word};
 use crate::parser::template::parts;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -289,9 +289,10 @@ fn aligned(tokens: &[Lexeme]) -> Option<Size> {
     let is_aligned = word(tokens, 0) == "aligned_size_t" && mark(tokens, 1) == "<";
     let open = if is_aligned { behind_angle(tokens, 1) } else { return None };
     let end = behind(tokens, open);
-    let is_whole = mark(tokens, open) == "(" && end == tokens.len();
+    let is_closed = end == tokens.len() && end > 0 && mark(tokens, end - 1) == ")";
+    let is_whole = mark(tokens, open) == "(" && is_closed;
     is_whole.then(|| Size {
-        bytes: tokens[open + 1..end - 1].to_vec(),
-        alignment: tokens[2..open - 1].to_vec(),
+        bytes: inside(tokens, open, end).to_vec(),
+        alignment: inside(tokens, 1, open).to_vec(),
     })
 }

@@ -2,7 +2,7 @@
 //! `E__A`. With a type of its own, `enum E : unsigned char { A };`, `E` is a name for that type.
 
 use crate::lexer::{Lexeme, Token, words};
-use crate::parser::items::{behind, mark, word};
+use crate::parser::items::{behind, inside, mark, word};
 use crate::parser::template::parts;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -65,7 +65,7 @@ fn declared(
     if mark(tokens, open) != "{" || mark(tokens, end) != ";" {
         return None;
     }
-    let inner = &tokens[open + 1..end - 1];
+    let inner = inside(tokens, open, end);
     let constants = parts(inner, 0..inner.len()).into_iter().map(|part| word(&part, 0).to_owned());
     let enumeration = Enumeration { is_scoped, constants: constants.collect() };
     let place = tokens[begin].place;

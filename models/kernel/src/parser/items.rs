@@ -60,6 +60,11 @@ pub(super) fn behind(tokens: &[Lexeme], open: usize) -> usize {
     tokens.len()
 }
 
+/// The tokens between a bracket and the place behind the one that closes it; none where none does and nothing follows.
+pub(super) fn inside(tokens: &[Lexeme], open: usize, behind: usize) -> &[Lexeme] {
+    tokens.get(open + 1..behind.saturating_sub(1)).unwrap_or_default()
+}
+
 /// Tokens of a call that is written out.
 pub(super) const LONGEST_CALL: usize = 512;
 

@@ -4,7 +4,7 @@
 use crate::diagnostic::{Diagnostic, Place};
 use crate::lexer::{Lexeme, Token, words};
 use crate::parser::is_type_word;
-use crate::parser::items::{behind, mark, word};
+use crate::parser::items::{behind, inside, mark, word};
 use crate::parser::template::{bracketed, parts, substituted};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -178,7 +178,7 @@ impl Writer<'_> {
             Some(Param { ty: words, name })
         });
         let after = behind(tokens, open);
-        let body = &tokens[open + 1..after - 1];
+        let body = inside(tokens, open, after);
         // `{ return; }` does nothing.
         let is_bare_return = body.len() == 2 && word(body, 0) == "return";
         let body = if is_bare_return { &body[..0] } else { body };
@@ -209,7 +209,7 @@ impl Writer<'_> {
         let close = behind(tokens, at + 1);
         // The arguments may call such functions as well.
         let (name, place) = (word(tokens, at), tokens[at].place);
-        let Some(inner) = self.apart(&tokens[at + 2..close - 1]) else {
+        let Some(inner) = self.apart(inside(tokens, at + 1, close)) else {
             self.out.extend(words("0", place));
             return close;
         };
