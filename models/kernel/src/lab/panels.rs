@@ -2,7 +2,7 @@
 
 use crate::bytecode::WARP;
 use crate::lab::Job;
-use crate::{Counts, Diagnostic, Event, Finding, Machine, Step, Traffic};
+use crate::{Counts, Diagnostic, Event, Fault, Finding, Machine, Step, Traffic};
 use mlsys_lab::Run;
 use mlsys_lab::frame::kernel::{Claim, Issue, Kernel as KernelFrame, Problem, View, Whole};
 use mlsys_lab::frame::{Pane, Span, Table, Timeline};
@@ -53,11 +53,14 @@ pub(super) fn offer_steps(run: &mut Run<'_>, job: &Job, machine: &Machine, marks
 
 /// What a run came to.
 pub(super) fn whole(machine: &Machine) -> Whole {
-    let listed = machine.findings().listed().iter().take(MARKED);
+    let findings = machine.findings();
+    let listed = findings.listed().iter().take(MARKED);
+    let found: u64 = Fault::ALL.iter().map(|fault| findings.count(*fault)).sum();
     let lines = machine.lines().into_iter();
     Whole {
         steps: machine.clock(),
         lines: lines.map(|(line, counts)| counts.of_line(line)).collect(),
+        unlisted: found - listed.len() as u64,
         problems: listed.map(problem).collect(),
         ..Whole::default()
     }

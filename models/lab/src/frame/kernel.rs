@@ -185,6 +185,8 @@ pub struct Whole {
     pub lines: Vec<LineCost>,
     /// What went wrong, the first first.
     pub problems: Vec<Problem>,
+    /// Problems that were found and are not listed.
+    pub unlisted: u64,
     /// The first instructions by warp, along steps; only for [`View::Timeline`].
     pub order: Timeline,
     /// The first instructions with their active lanes; only for [`View::Divergence`].
@@ -196,6 +198,13 @@ pub struct Whole {
     /// The last write of the element that was watched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watched: Option<Problem>,
+}
+
+impl Whole {
+    /// How many problems the run has, listed or not.
+    pub fn problems_found(&self) -> u64 {
+        self.problems.len() as u64 + self.unlisted
+    }
 }
 
 /// A launch, and the place in it where something went wrong.

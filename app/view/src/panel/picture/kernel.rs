@@ -112,6 +112,7 @@ pub(crate) fn words(
     if count > MOST {
         lines.push(format!("and {} more", count - MOST));
     }
+    lines.extend(unlisted(kernel).filter(|_| kernel.view == View::Problems));
     lines.join("\n")
 }
 
@@ -183,6 +184,18 @@ fn problems(kernel: &Kernel) -> Table {
     }
     let titles = ["problem", "step", "line", "block", "thread", "what happened"];
     Table::new(titles.map(str::to_owned).to_vec(), rows)
+}
+
+/// Rows below the table of problems.
+fn told_rows(kernel: &Kernel) -> u16 {
+    TOLD + u16::from(kernel.whole.unlisted > 0)
+}
+
+/// How many problems the table does not list.
+fn unlisted(kernel: &Kernel) -> Option<String> {
+    let whole = &kernel.whole;
+    let (listed, found) = (whole.problems.len(), whole.problems_found());
+    (whole.unlisted > 0).then(|| format!("The first {listed} of {found} problems are listed."))
 }
 
 fn state_legend(states: &[LaneState]) -> String {
@@ -274,13 +287,15 @@ impl Picture for Kernel {
                 view.mark = at.map(|row| Mark { column: 0, row });
                 // The table cuts what has no room in it; the chosen problem is told in full.
                 let chosen = self.whole.problems.get(at.unwrap_or(0));
-                let [table, foot] = split(area, if area.height > 8 { TOLD } else { 0 });
+                let rows = told_rows(self);
+                let [table, foot] = split(area, if area.height > 8 { rows } else { 0 });
                 let told = chosen.map(|problem| {
                     let text = format!("Line {}: {}.", problem.line, problem.sentence);
                     (text, look.theme.text)
                 });
                 let then = before.and_then(Before::problems).map(|text| (text, look.theme.dim));
-                let told: Vec<_> = told.into_iter().chain(then).collect();
+                let unlisted = unlisted(self).map(|text| (text, look.theme.dim));
+                let told: Vec<_> = told.into_iter().chain(unlisted).chain(then).collect();
                 write_lines(foot, canvas, &told, look);
                 let at = At { view: &view, focus: Focus::Aside, walk: None, past: None };
                 return draw_frame(table, canvas, &Frame::Table(problems(self)), at, look);

@@ -124,12 +124,12 @@ impl<'a> Before<'a> {
 
     /// What went wrong in the earlier launch, if as much does not go wrong now.
     pub(super) fn problems(&self) -> Option<String> {
-        let (then, now) = (&self.then.whole.problems, &self.now.whole.problems);
-        if then.len() == now.len() {
+        let [then, now] = [self.then, self.now].map(|kernel| kernel.whole.problems_found());
+        if then == now {
             return None;
         }
-        let counts = format!("Problems: {} now, {} in {}.", now.len(), then.len(), self.label);
-        Some(match then.first() {
+        let counts = format!("Problems: {now} now, {then} in {}.", self.label);
+        Some(match self.then.whole.problems.first() {
             Some(first) => {
                 let (line, sentence) = (first.line, &first.sentence);
                 format!("{counts} The first there, in line {line}: {sentence}.")

@@ -36,7 +36,7 @@ pub(super) fn row_need(kernel: &Kernel, at: At<'_>, width: u16, look: &Look) -> 
         View::Problems => {
             let table = Frame::Table(problems(kernel));
             let need = picture::drawn(&table).row_need(at, width, look)?;
-            Some(need.and(super::TOLD))
+            Some(need.and(super::told_rows(kernel)))
         }
     }
 }

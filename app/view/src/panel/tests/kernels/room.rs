@@ -131,3 +131,22 @@ fn the_line_that_ended_the_warp_stays_in_sight() {
     let last = walk.last().unwrap();
     assert_eq!((walk.line(), walk.marked()), (None, last.place.line));
 }
+
+#[test]
+fn a_table_of_many_problems_says_how_many_it_leaves_out() {
+    let of = |elements: &str| {
+        let settings = ["example=vector-add-unguarded", elements, "block_dim=[256]"];
+        let kernel = sent("problems", &settings);
+        let walk = KernelDebugger::new(&kernel);
+        let size = (100, 20);
+        let drawn = rows(&drawn(&kernel, &walk, None, size, ColorDepth::None, GlyphSet::Unicode));
+        (kernel.whole.problems_found(), drawn.join("\n"))
+    };
+    let (found, text) = of("elements=10");
+    assert!(found > 200, "{found}");
+    let told = format!("The first 64 of {found} problems are listed.");
+    assert!(text.contains(&told), "{text}");
+    let (found, text) = of("elements=250");
+    assert!((1..64).contains(&found), "{found}");
+    assert!(!text.contains("are listed"), "{text}");
+}
