@@ -7,7 +7,7 @@ use mlsys_lesson::{
     Answer, Asked, Lesson, Predict, PredictKind, PredictionError, Question, QuestionKind,
 };
 
-use crate::state::Page;
+use crate::state::{Answered, Page};
 
 /// Why what was typed is not taken; nothing has changed.
 #[derive(Debug, PartialEq, thiserror::Error)]
@@ -40,7 +40,7 @@ pub fn points(question: &Question) -> String {
 /// When an answer is due and how many still count, as long as one may be given.
 pub fn worth(page: &Page, question: &Question) -> Vec<String> {
     let answered = page.answers.get(&question.id);
-    if answered.is_some_and(|answered| answered.right) {
+    if answered.is_some_and(Answered::is_earned) {
         return Vec::new();
     }
     let given = page.given.get(&question.id).copied().unwrap_or(0);
@@ -161,6 +161,24 @@ pub fn given(question: &Question, answer: &Answer) -> String {
         Some(format!("{}. {}: {}", place + 1, label(left), label(right)))
     });
     pairs.collect::<Vec<_>>().join("; ")
+}
+
+/// That a right answer counts although another was given after it.
+pub fn earned(question: &Question, answered: &Answered) -> Option<String> {
+    let earned = answered.earned.as_ref()?;
+    Some(match question.kind.asked() {
+        Asked::Kernel { .. } => "your earlier kernel is right and counts".to_owned(),
+        Asked::Numeric { .. }
+        | Asked::List
+        | Asked::Expression
+        | Asked::Text
+        | Asked::Choice { .. }
+        | Asked::Multiple { .. }
+        | Asked::Match { .. }
+        | Asked::Order { .. } => {
+            format!("your earlier answer is right and counts: {}", given(question, earned))
+        }
+    })
 }
 
 /// Letters behind numbers, such as `2b 1a`, in the order of the numbers and without them; any other text as it is.

@@ -14,8 +14,10 @@ use crate::state::{Answered, CheckState, Machine, Page, Prediction, Seen};
 fn answered(given: Answer, grade: Grade) -> Result<Answered, AnswerError> {
     let feedback = grade.feedback.unwrap_or_default();
     match grade.verdict {
-        Verdict::Right => Ok(Answered { given, right: true, feedback }),
-        Verdict::Wrong | Verdict::Recorded => Ok(Answered { given, right: false, feedback }),
+        Verdict::Right => Ok(Answered { given, right: true, feedback, earned: None }),
+        Verdict::Wrong | Verdict::Recorded => {
+            Ok(Answered { given, right: false, feedback, earned: None })
+        }
         Verdict::Malformed => Err(AnswerError::Malformed(feedback)),
     }
 }
@@ -62,7 +64,7 @@ impl Page {
                 let points = grade.points;
                 let answered = answered(given.clone(), grade)?;
                 let right = answered.right;
-                self.answers.insert(question.id.clone(), answered);
+                self.show_answer(question.id.clone(), answered);
                 Ok(Event::AnswerGiven {
                     lesson: id,
                     question: question.id.clone(),
@@ -108,9 +110,17 @@ impl Page {
         };
         trial.state = TestsState::Done(tried.cases);
         let (given, right) = (answered.given.clone(), answered.right);
-        self.answers.insert(tried.question.clone(), answered);
+        self.show_answer(tried.question.clone(), answered);
         let (lesson, question) = (tried.lesson, tried.question);
         Some(Event::AnswerGiven { lesson, question, given, right, points })
+    }
+
+    /// Shows the newest answer; a right one given before goes on counting.
+    fn show_answer(&mut self, question: String, answered: Answered) {
+        let before = self.answers.remove(&question);
+        let earned = before.and_then(|one| if one.right { Some(one.given) } else { one.earned });
+        let earned = earned.filter(|_| !answered.right);
+        self.answers.insert(question, Answered { earned, ..answered });
     }
 
     pub fn graded(
@@ -197,7 +207,7 @@ impl Page {
             let given = known.given.clone();
             let answered = if matches!(question.kind.asked(), Asked::Kernel { .. }) {
                 // To test a kernel may take seconds: what was said of it stands until it is tested again.
-                Answered { given, right: known.right, feedback: String::new() }
+                Answered { given, right: known.right, feedback: String::new(), earned: None }
             } else {
                 // The lesson may have changed since.
                 let grade = question.grade(&given, &LessonEnv::new(), registry);
@@ -205,6 +215,7 @@ impl Page {
                     given,
                     right: false,
                     feedback: error.to_string(),
+                    earned: None,
                 })
             };
             self.answers.insert(question.id.clone(), answered);

@@ -8,7 +8,7 @@ use ratatui::text::Line;
 use super::{Card, instructor};
 use crate::answer;
 use crate::editor::TestsState;
-use crate::state::RunStatus;
+use crate::state::{Answered, RunStatus};
 
 impl Card<'_> {
     pub(super) fn notes(&mut self, notes: &Notes) {
@@ -106,7 +106,7 @@ impl Card<'_> {
             }
         }
         self.options(&options);
-        let is_right = answered.is_some_and(|answered| answered.right);
+        let is_right = answered.is_some_and(Answered::is_earned);
         if let Asked::Kernel { starter: Some(text), .. } = question.kind.asked()
             && !is_right
         {
@@ -123,6 +123,7 @@ impl Card<'_> {
                     (glyphs.right, theme.accent, "answer recorded, graded later")
                 }
                 true => (glyphs.right, theme.good, "right"),
+                false if answered.earned.is_some() => (glyphs.wrong, theme.bad, "wrong"),
                 false => (glyphs.wrong, theme.bad, "not yet"),
             };
             if is_kernel {
@@ -130,6 +131,9 @@ impl Card<'_> {
             } else {
                 let given = answer::given(question, &answered.given);
                 self.line(format!("{sign} {word}: {given}"), style);
+            }
+            if let Some(earned) = answer::earned(question, answered) {
+                self.line(format!("{} {earned}", glyphs.right), theme.good);
             }
             let trial = self.page.trials.get(&question.id);
             let is_told = trial.is_some_and(|trial| trial.repeats(&answered.feedback));

@@ -103,6 +103,15 @@ pub struct Answered {
     pub given: Answer,
     pub right: bool,
     pub feedback: String,
+    /// A right answer given before this wrong one: it counts.
+    pub earned: Option<Answer>,
+}
+
+impl Answered {
+    /// Whether this answer or one given before it is right.
+    pub fn is_earned(&self) -> bool {
+        self.right || self.earned.is_some()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -236,7 +245,7 @@ impl Page {
     /// Whether a question is answered rightly, as far as that is known here.
     pub fn is_done(&self, question: &Question) -> bool {
         let answered = self.answers.get(&question.id);
-        answered.is_some_and(|answered| answered.right || question.kind.is_withheld())
+        answered.is_some_and(|answered| answered.is_earned() || question.kind.is_withheld())
     }
 
     /// What is done and what is left, in one sentence.

@@ -86,6 +86,13 @@ fn answers_get_feedback_and_hints() {
         // The field opens with what was answered, which the first letter replaces.
         ("2*32+32 + 32*32+32 + 32*2+2\n", "right: 2*32+32"),
     ]);
+    // A right answer counts, whatever is tried after it.
+    Bench::in_lesson((120, 60)).follow(&[
+        ("nnnn\n1218\n", "right: 1218"),
+        ("\n1152\n", "wrong: 1152 | right and counts: 1218 | no: not yet"),
+        ("\n7\n", "wrong: 7 | right and counts: 1218"),
+        ("\n1218\n", "right: 1218 | no: and counts"),
+    ]);
     let mut bench = Bench::in_lesson((120, 60));
     let effects = bench.keys("nnnn\n1218\n");
     let right = asked!(effects, Effect::Save(Event::AnswerGiven { right: true, points: 2, .. }));

@@ -212,7 +212,7 @@ impl App {
         }
         let marked = page.marked_block();
         let answered = page.marked_question().map(|question| page.answers.get(&question.id));
-        let wrong = answered.flatten().is_some_and(|answered| !answered.right);
+        let wrong = answered.flatten().is_some_and(|answered| !answered.is_earned());
         let unguessed = marked.and_then(Block::as_predict);
         let unguessed = unguessed.is_some_and(|guess| !page.predictions.contains_key(&guess.id));
         let unanswered = answered == Some(None) || unguessed;

@@ -37,7 +37,11 @@ impl App {
         let next = match next {
             Some(first) if !page.arrived => {
                 page.mark_at(first);
-                if page.is_marked_open() { page.marked } else { page.next_activity() }
+                if page.is_marked_open() || page.is_left(first) {
+                    page.marked
+                } else {
+                    page.next_activity()
+                }
             }
             next => next,
         };

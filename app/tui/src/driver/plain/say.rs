@@ -110,7 +110,7 @@ pub fn activities(page: &Page) -> Vec<String> {
             }
             Some(Block::Question(question)) => {
                 let state = match page.answers.get(&question.id) {
-                    Some(answered) if answered.right => "right",
+                    Some(answered) if answered.is_earned() => "right",
                     Some(_) if question.kind.is_withheld() => "answered, graded later",
                     Some(_) => "not right yet",
                     None => "not answered",
@@ -244,6 +244,7 @@ pub fn answered(page: &Page, question: &Question) -> Vec<String> {
     let word = match answered.right {
         _ if question.kind.is_withheld() => "Answer recorded, graded later",
         true => "Right",
+        false if answered.earned.is_some() => "Wrong",
         false => "Not yet",
     };
     // A kernel is not read out again.
@@ -253,6 +254,7 @@ pub fn answered(page: &Page, question: &Question) -> Vec<String> {
         let given = answer::spelled(&answered.given, |text| question.label(text));
         sentence(&format!("{word}: {given}."))
     };
+    lines.extend(answer::earned(question, answered).iter().flat_map(|said| sentence(said)));
     let trial = page.trials.get(&question.id);
     if !trial.is_some_and(|trial| trial.repeats(&answered.feedback)) {
         lines.extend(markdown(&answered.feedback));
