@@ -22,6 +22,22 @@ pub fn quantity(value: f64, unit: Option<&str>, glyphs: &Glyphs) -> String {
     }
 }
 
+/// As [`quantity`], with a count of more than seven digits rounded: `1.235G parameters`.
+pub(crate) fn brief(value: f64, unit: Option<&str>, glyphs: &Glyphs) -> String {
+    let text = quantity(value, unit, glyphs);
+    let (count, unit) = text.split_once(' ').unwrap_or((&text, ""));
+    let digits = count.trim_start_matches('-');
+    let is_long = digits.len() > 7 && digits.bytes().all(|digit| digit.is_ascii_digit());
+    let prefix = Prefix::for_size(value.abs(), Some("B"));
+    match prefix.letter().filter(|_| is_long) {
+        Some(letter) => {
+            let count = number(significant(value / prefix.factor, 4));
+            format!("{count}{letter} {unit}").trim_end().to_owned()
+        }
+        None => text,
+    }
+}
+
 /// What one of a unit is called whose name, or its part before ` a `, is a single word in the plural.
 fn singular(unit: &str) -> String {
     let (counted, each) = unit.split_at(unit.find(" a ").unwrap_or(unit.len()));
@@ -122,6 +138,15 @@ mod tests {
             (f64::MAX, Some("bytes"), "1.798e293 PB"),
         ] {
             assert_eq!(quantity(value, unit, &glyphs), text);
+        }
+        for (value, unit, text) in [
+            (1_234_567.0, Some("parameters"), "1234567 parameters"),
+            (12_345_678.0, Some("parameters"), "12.35M parameters"),
+            (1_234_567_890.0, None, "1.235G"),
+            (1_234_567_890.0, Some("bytes"), "1.235 GB"),
+            (-12_345_678.0, None, "-12.35M"),
+        ] {
+            assert_eq!(brief(value, unit, &glyphs), text);
         }
         let ascii = Glyphs::new(GlyphSet::Ascii);
         assert_eq!(quantity(2e-6, Some("seconds"), &ascii), "2 us");

@@ -2,7 +2,7 @@
 
 use mlsys_lab::frame::{Bar, Bars};
 use mlsys_lab::schema::Scale;
-use mlsys_lab::value::{number, significant};
+use mlsys_lab::value::number;
 use ratatui::layout::Rect;
 
 use crate::axis::{Axis, bounds, cell_at};
@@ -12,7 +12,7 @@ use crate::glyphs::Glyphs;
 use crate::panel::picture::{At, LEAST, Picture, RowNeed, page_rows};
 use crate::panel::quantity;
 use crate::panel::view::{AxisRange, FrameView};
-use crate::quantity::unit;
+use crate::quantity::{brief, unit};
 use crate::theme::Look;
 
 /// Columns that the longest bar has at least before remarks stand right of it.
@@ -60,17 +60,7 @@ fn value_text(bar: &Bar, scale: Scale, unit: Option<&str>, look: &Look) -> Strin
         (Some(x), Scale::Log) if x <= 0.0 => {
             format!("{} (not on a log axis)", quantity(x, unit, &look.glyphs))
         }
-        (Some(x), Scale::Linear | Scale::Log) => {
-            let text = quantity(x, unit, &look.glyphs);
-            let (count, unit) = text.split_once(' ').unwrap_or((&text, ""));
-            // A count of more digits is not read next to a bar.
-            if count.len() > 7 && count.bytes().all(|digit| digit.is_ascii_digit()) {
-                return format!("{}M {unit}", number(significant(x / 1e6, 4)))
-                    .trim_end()
-                    .to_owned();
-            }
-            text
-        }
+        (Some(x), Scale::Linear | Scale::Log) => brief(x, unit, &look.glyphs),
     }
 }
 
