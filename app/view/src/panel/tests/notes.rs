@@ -17,11 +17,15 @@ use crate::theme::ColorDepth;
 
 const SIZES: [(u16, u16); 3] = [(78, 16), (64, 18), (118, 34)];
 
-fn drawn(frame: &Frame, (width, height): (u16, u16)) -> Vec<String> {
+fn drawn(frame: &Frame, size: (u16, u16)) -> Vec<String> {
+    rows(&in_color(frame, size))
+}
+
+fn in_color(frame: &Frame, (width, height): (u16, u16)) -> Buffer {
     let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
     let look = look(ColorDepth::TrueColor, GlyphSet::Unicode);
     draw_frame(buf.area, &mut buf, frame, &FrameView::default(), Focus::Aside, &look);
-    rows(&buf)
+    buf
 }
 
 /// Seven lines through one another, with the places where neighbours meet.
@@ -42,6 +46,42 @@ fn crossing(name: &str, label: &str) -> Frame {
         points: (0..7).map(point).collect(),
         ..Scatter::default()
     })
+}
+
+/// Roofs that rise next to each other and end in flat parts far apart.
+#[test]
+fn a_name_is_not_where_another_line_leads() {
+    let roof = |name: &str, slope: f64, peak: f64| ScatterLine {
+        name: name.to_owned(),
+        points: vec![(0.0, slope), (peak / slope, peak + slope), (100.0, peak + slope)],
+    };
+    let mut named = 0;
+    for (width, apart) in (50..110).flat_map(|width| [1.5, 2.0, 3.0].map(|apart| (width, apart))) {
+        let lines = vec![
+            roof("first", 1.0, 20.0),
+            roof("second", apart, 45.0),
+            roof("third", 2.0 * apart, 90.0),
+        ];
+        let frame = Frame::Scatter(Scatter { lines, ..Scatter::default() });
+        let buf = in_color(&frame, (width, 18));
+        for (row, text) in rows(&buf).iter().enumerate().take(15) {
+            for name in ["first", "second", "third"] {
+                let Some(at) = text.find(name) else { continue };
+                named += 1;
+                let start = text[..at].chars().count();
+                let color = |x: usize| buf[(x as u16, row as u16)].style().fg;
+                let is_drawn = |x: &usize| buf[(*x as u16, row as u16)].symbol() != " ";
+                let left = (start.saturating_sub(6).max(8)..start).rev().find(is_drawn);
+                let after = start + name.len();
+                let right = (after..usize::from(width).min(after + 6)).find(is_drawn);
+                for near in [left, right].into_iter().flatten() {
+                    let told = || format!("{width} {apart}:\n{}", rows(&buf).join("\n"));
+                    assert_eq!(color(near), color(start), "{}", told());
+                }
+            }
+        }
+    }
+    assert!(named > 200, "{named}");
 }
 
 #[test]

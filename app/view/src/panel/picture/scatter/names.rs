@@ -300,8 +300,9 @@ fn best(
         over.into_iter().chain(next_to)
     });
     let own: HashSet<(u16, u16)> = way.iter().copied().collect();
+    let is_own = |place: &Place| !is_led_to(plot, canvas, (&own, others), *place, wide);
     let mut best: Option<(usize, (u16, u16))> = None;
-    for place in around.filter(|place| is_free(*place)) {
+    for place in around.filter(|place| is_free(*place)).filter(is_own) {
         let crowd = crowd(plot, canvas, (&own, others), place, wide);
         if best.is_none_or(|(least, _)| crowd < least) {
             best = Some((crowd, place));
@@ -311,6 +312,23 @@ fn best(
         }
     }
     best.map(|(_, place)| place)
+}
+
+/// Whether another line lies in the row of a text so near to it that it seems to lead there.
+fn is_led_to(
+    plot: Rect,
+    canvas: &Canvas,
+    (own, others): (&HashSet<Place>, &HashSet<Place>),
+    (start, y): Place,
+    wide: u16,
+) -> bool {
+    /// Columns over which an eye goes on from a line's end.
+    const NEAR: u16 = 6;
+    let is_others = |x: &u16| symbol(plot, canvas, (*x, y)) != " ";
+    let left = (start.saturating_sub(NEAR).max(plot.x)..start).rev().find(is_others);
+    let right = (start + wide..(start + wide + NEAR).min(plot.right())).find(is_others);
+    let is_only_others = |x: u16| others.contains(&(x, y)) && !own.contains(&(x, y));
+    [left, right].into_iter().flatten().any(is_only_others)
 }
 
 /// The cells around a text that something other than the line itself is in.
