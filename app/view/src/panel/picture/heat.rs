@@ -1,9 +1,10 @@
 //! A field of numbers over the plane, with points on it.
 
 mod names;
+mod scale;
 
 use mlsys_lab::frame::HeatMap;
-use mlsys_lab::value::{number, significant};
+use mlsys_lab::value::number;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
@@ -28,7 +29,7 @@ pub(crate) fn draw(
     let (items, scale) = (classes(map, canvas, look), area.height >= 5 && area.width >= 16);
     let rows = if area.height >= 7 { legend::rows(&items, area.width, 1) } else { 0 };
     // The legend stands right of its scale, or below it.
-    let is_long = scale_width(area.width, map) + pen::width(&map.legend) > area.width;
+    let is_long = scale::width(area.width, map) + pen::width(&map.legend) > area.width;
     let lines = if is_long { text::rows(&map.legend, area.width) } else { 0 };
     let lines = lines.min(area.height / 3);
     let below = rows + (1 + lines) * u16::from(scale);
@@ -59,7 +60,7 @@ pub(crate) fn draw(
     if scale {
         let y = plot.bottom();
         let right = if is_long { "" } else { map.legend.as_str() };
-        self::scale(Rect { y, height: 1, ..area }, canvas, map, right, look);
+        scale::draw(Rect { y, height: 1, ..area }, canvas, map, right, look);
         let mut pen = Pen::new(area, canvas, &look.glyphs);
         for (line, y) in text::wrap(&map.legend, area.width).iter().zip(y + 1..y + 1 + lines) {
             pen.text(area.x, y, line.trim_end(), look.theme.text);
@@ -80,9 +81,21 @@ fn proportioned(area: Rect, map: &HeatMap) -> Rect {
         (f64::from(width) / ratio).round().clamp(1.0, f64::from(area.height.max(1))) as u16;
     // Each category has a column of its own.
     let columns = if matrix::is_matrix(map) { pen::cells(map.columns) } else { 0 };
-    let width = width.max(columns.min(area.width));
+    let width = whole(width.max(columns.min(area.width)), columns);
+    let height = height.min(area.height);
+    // A cell has room for two rows.
+    let rows = if columns > 0 { pen::cells(map.rows) } else { 0 };
+    let height = whole(height.saturating_mul(2), rows).div_ceil(2);
     let x = area.x + (area.width - width) / 2;
-    Rect { x, width, height: height.min(area.height), ..area }
+    Rect { x, width, height, ..area }
+}
+
+/// The most places up to `size` of which each of `of` categories has equally many; `size` if that is none.
+fn whole(size: u16, of: u16) -> u16 {
+    match size.checked_div(of) {
+        Some(each) if each > 0 => each * of,
+        Some(_) | None => size,
+    }
 }
 
 fn is_empty(map: &HeatMap) -> bool {
@@ -126,21 +139,25 @@ fn share_at(map: &HeatMap, x: f32, y: f32) -> Option<f32> {
 fn cell(canvas: &mut Canvas, (x, y): (u16, u16), plot: Rect, map: &HeatMap, look: &Look) {
     let across = (f32::from(x - plot.x) + 0.5) / f32::from(plot.width);
     let down = |part: f32| (f32::from(y - plot.y) + part) / f32::from(plot.height);
-    let color =
-        |part| share_at(map, across, down(part)).and_then(|share| color_of(map, look, share));
+    let share = |part| share_at(map, across, down(part));
+    let color = |share: Option<f32>| share.and_then(|share| color_of(map, look, share));
+    let halves = [share(0.25), share(0.75)];
+    // Two rows of a matrix in one cell: the stronger one is seen.
+    let one = if matrix::is_matrix(map) {
+        halves.into_iter().flatten().reduce(f32::max)
+    } else {
+        share(0.5)
+    };
     let target = &mut canvas.cells[(x, y)];
-    match (look.glyphs.set, color(0.25), color(0.75)) {
-        (GlyphSet::Unicode, Some(upper), Some(lower)) if upper != lower => {
+    match (look.glyphs.set, halves.map(color), color(one)) {
+        (GlyphSet::Unicode, [Some(upper), Some(lower)], _) if upper != lower => {
             target.set_symbol("▀").set_fg(upper).set_bg(lower);
         }
-        (_, Some(upper), _) => {
-            target.set_symbol(" ").set_bg(upper);
+        (_, _, Some(color)) => {
+            target.set_symbol(" ").set_bg(color);
         }
-        (_, None, _) => {
-            let glyph = match share_at(map, across, down(0.5)) {
-                Some(share) => look.glyphs.shade(share),
-                None => "?",
-            };
+        (_, _, None) => {
+            let glyph = one.map_or("?", |share| look.glyphs.shade(share));
             target.set_symbol(glyph).set_style(look.theme.dim);
         }
     }
@@ -200,57 +217,6 @@ fn color_of(map: &HeatMap, look: &Look, share: f32) -> Option<Color> {
 fn behind(bg: Option<Color>, fg: Option<Color>, symbol: &str) -> Option<Color> {
     let bg = bg.filter(|color| *color != Color::Reset);
     bg.or(if symbol == "▀" { fg } else { None })
-}
-
-/// The columns of the colours of a scale, between its ends.
-fn steps(width: u16, map: &HeatMap) -> u16 {
-    let ends = ends(width, map).iter().map(|end| pen::width(end)).sum::<u16>() + 2;
-    (width / 6).clamp(4, 16).min(width.saturating_sub(ends)).max(2)
-}
-
-/// The ends of a scale, with as many digits as there is room for.
-fn ends(width: u16, map: &HeatMap) -> [String; 2] {
-    let rounded =
-        |digits: usize| [map.low, map.high].map(|end| number(significant(f64::from(end), digits)));
-    let fits = |ends: &[String; 2]| pen::width(&ends[0]) + pen::width(&ends[1]) + 4 <= width;
-    [3, 2].into_iter().map(rounded).find(fits).unwrap_or_else(|| rounded(1))
-}
-
-/// The columns of a scale with its ends, and the gap behind it.
-fn scale_width(width: u16, map: &HeatMap) -> u16 {
-    let [low, high] = ends(width, map);
-    pen::width(&low) + 1 + steps(width, map) + 1 + pen::width(&high) + 2
-}
-
-fn scale(area: Rect, canvas: &mut Canvas, map: &HeatMap, legend: &str, look: &Look) {
-    let theme = &look.theme;
-    let mut pen = Pen::new(area, canvas, &look.glyphs);
-    let [low, high] = ends(area.width, map);
-    let mut x = pen.text(area.x, area.y, &low, theme.dim) + 1;
-    let steps = steps(area.width, map);
-    for step in 0..steps {
-        let share = f32::from(step) / f32::from(steps - 1);
-        match color_of(map, look, share) {
-            Some(color) => pen.glyph(x, area.y, " ", theme.text.bg(color)),
-            None => pen.glyph(x, area.y, look.glyphs.shade(share), theme.dim),
-        }
-        x += 1;
-    }
-    x = pen.text(x + 1, area.y, &high, theme.dim);
-    x = pen.text(x.saturating_add(2), area.y, legend, theme.text);
-    let edges = format!("x {}  y {}", span(map.x, &look.glyphs), span(map.y, &look.glyphs));
-    let wide = pen::width(&edges);
-    if x.saturating_add(2 + wide) <= area.right() {
-        pen.ending(area.right(), area.y, &edges, theme.dim);
-    }
-}
-
-fn span((low, high): (f32, f32), glyphs: &Glyphs) -> String {
-    let short = |x: f32| number((f64::from(x) * 100.0).round() / 100.0);
-    match glyphs.set {
-        GlyphSet::Unicode => format!("{}…{}", short(low), short(high)),
-        GlyphSet::Ascii => format!("{}..{}", short(low), short(high)),
-    }
 }
 
 fn classes(map: &HeatMap, canvas: &Canvas, look: &Look) -> Vec<Item> {
