@@ -238,21 +238,12 @@ fn operations(shown: PanelData<'_>) -> Frame {
             integer(unit.flops),
             integer(unit.bytes),
             short(unit.intensity()),
-            short(100.0 * seconds[place] / all.max(f64::MIN_POSITIVE)),
-            (if unit.is_memory_bound(roof) { "memory" } else { "arithmetic" }).into(),
+            thousandths(100.0 * seconds[place] / all.max(f64::MIN_POSITIVE)),
+            (if unit.is_memory_bound(roof) { "memory" } else { "compute" }).into(),
         ]
     };
-    let titles = [
-        "#",
-        "operation",
-        "layer",
-        "result",
-        "flops",
-        "bytes",
-        "flops/byte",
-        "modelled time %",
-        "limit",
-    ];
+    let titles =
+        ["#", "operation", "layer", "result", "flops", "bytes", "flops/byte", "time %", "limit"];
     picture::table(titles, count.units.iter().enumerate().take(MOST_ROWS).map(row).collect())
 }
 
@@ -318,6 +309,11 @@ fn integer(number: u64) -> Value {
 }
 
 /// Three digits are read; more only widen the column.
+/// A share of the whole: three digits, and no more than three behind the point.
+fn thousandths(percent: f64) -> Value {
+    Value::Float((significant(percent, 3) * 1e3).round() / 1e3)
+}
+
 fn short(number: f64) -> Value {
     Value::Float(significant(number, 3))
 }
