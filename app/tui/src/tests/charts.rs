@@ -90,8 +90,8 @@ fn scale_and_smoothing_are_the_pictures_own() {
     assert_eq!(bench.screen(), before);
     bench.follow(&[
         ("m", "all curves are smoothed"),
-        ("g", "(smoothed)"),
-        ("m", "no curve is smoothed | no: (smoothed)"),
+        ("g", "(line smoothed)"),
+        ("m", "no curve is smoothed | no: (line smoothed)"),
     ]);
 }
 

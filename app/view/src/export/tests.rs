@@ -76,7 +76,7 @@ fn a_figure_says_what_it_shows_and_where_it_comes_from() {
     let texts = well_formed(&svg(&figure, &source()).unwrap()).join("\n");
     for said in [
         "Made up: loss-curve",
-        "loss 0.05829 nats (smoothed)",
+        "loss 0.05829 nats (line smoothed)",
         "loss_floor 0.02 nats (modelled)",
         "learning_rate = 0.1 at step 120",
         "run 1: learning_rate 0.05",

@@ -11,7 +11,7 @@ pub(super) struct Bucket {
     pub(super) last: (u64, f64),
     pub(super) low: f64,
     pub(super) high: f64,
-    /// The mean of all values, smoothed over the columns before.
+    /// The mean of all values, smoothed over the columns around.
     pub(super) smooth: f64,
 }
 
@@ -71,7 +71,17 @@ impl Downsampled {
                 Smoothing::On => true,
             },
         };
-        let mut mean = Fading::before(series, from, &columns, among);
+        let mut totals = Vec::with_capacity(downsampled.buckets.capacity());
+        let mut bucket = |column: usize, whole: &Summary| {
+            totals.push(Total { column, sum: whole.sum, weight: whole.count as f64 });
+            Bucket {
+                first: whole.first,
+                last: whole.last,
+                low: whole.low,
+                high: whole.high,
+                smooth: whole.last.1,
+            }
+        };
         let mut shown = 0;
         // A piece is at most half a column wide, so that none is drawn further from its place than half a dot.
         let pieces = series.pieces(from..to, 2 * columns.count, among);
@@ -82,14 +92,20 @@ impl Downsampled {
             open = Some(match open {
                 Some((column, whole)) if column == here => (column, joined(whole, piece)),
                 Some((column, whole)) => {
-                    downsampled.buckets.push(mean.bucket(column, &whole));
+                    downsampled.buckets.push(bucket(column, &whole));
                     (here, piece)
                 }
                 None => (here, piece),
             });
         }
-        let last = open.map(|(column, whole)| mean.bucket(column, &whole));
+        let last = open.map(|(column, whole)| bucket(column, &whole));
         downsampled.buckets.extend(last);
+        let means = Fading::before(series, from, &columns, among).around(&totals);
+        for (bucket, mean) in downsampled.buckets.iter_mut().zip(means) {
+            if mean.is_finite() {
+                bucket.smooth = mean;
+            }
+        }
         downsampled.hidden = to - from - shown;
         downsampled
     }
@@ -188,12 +204,19 @@ impl Columns {
     }
 }
 
-/// A mean over the columns so far, in which those further back count less.
-struct Fading {
+/// The values of a column added up, and how many they are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Total {
+    column: usize,
     sum: f64,
     weight: f64,
-    column: usize,
-    /// What is left of the past from one column to the next.
+}
+
+/// Means in which columns further away count less.
+struct Fading {
+    /// What comes to the first column from the points before it.
+    past: Total,
+    /// What is left of a column in the next one.
     kept: f64,
 }
 
@@ -206,34 +229,44 @@ impl Fading {
         let from = series.points().partition_point(|(step, _)| *step < since);
         let past = series.summary(from.min(place)..place, among);
         let kept = (-1.0 / memory).exp();
-        Self {
-            // What lies up to one memory back has faded to the half on the way, roughly.
+        // What lies up to one memory back has faded to the half on the way, roughly.
+        let past = Total {
+            column: 0,
             sum: past.map_or(0.0, |past| 0.5 * past.sum),
             weight: past.map_or(0.0, |past| 0.5 * past.count as f64),
-            column: 0,
-            kept,
-        }
+        };
+        Self { past, kept }
     }
 
-    fn bucket(&mut self, column: usize, found: &Summary) -> Bucket {
-        Bucket {
-            first: found.first,
-            last: found.last,
-            low: found.low,
-            high: found.high,
-            smooth: self.with(column, found),
+    /// The mean around each column. As many columns after it count as before it, so that a falling curve is not late.
+    fn around(&self, totals: &[Total]) -> Vec<f64> {
+        let mut before = self.past;
+        let forward = totals.iter().map(|total| {
+            before = self.faded(before, total.column).plus(*total);
+            before
+        });
+        let mut around: Vec<Total> = forward.collect();
+        let mut after =
+            Total { sum: 0.0, weight: 0.0, ..around.last().copied().unwrap_or(self.past) };
+        for (total, around) in totals.iter().zip(&mut around).rev() {
+            after = self.faded(after, total.column);
+            *around = around.plus(after);
+            after = after.plus(*total);
         }
+        around.into_iter().map(|around| around.sum / around.weight).collect()
     }
 
-    /// The mean with a column taken in.
-    fn with(&mut self, column: usize, found: &Summary) -> f64 {
-        let columns = column.saturating_sub(self.column);
-        let faded = self.kept.powi(i32::try_from(columns).unwrap_or(i32::MAX));
-        self.sum = self.sum * faded + found.sum;
-        self.weight = self.weight * faded + found.count as f64;
-        self.column = column;
-        let mean = self.sum / self.weight;
-        if mean.is_finite() { mean } else { found.last.1 }
+    /// What is left of a total at another column.
+    fn faded(&self, total: Total, column: usize) -> Total {
+        let columns = column.abs_diff(total.column);
+        let kept = self.kept.powi(i32::try_from(columns).unwrap_or(i32::MAX));
+        Total { column, sum: total.sum * kept, weight: total.weight * kept }
+    }
+}
+
+impl Total {
+    fn plus(self, other: Self) -> Self {
+        Self { sum: self.sum + other.sum, weight: self.weight + other.weight, ..self }
     }
 }
 
@@ -266,6 +299,19 @@ mod tests {
         assert_eq!(downsampled.bounds(), (0.0, 9.0));
         assert_eq!(downsampled.buckets.iter().filter(|b| b.high == 9.0).count(), 1);
         assert!(downsampled.smoothed);
+    }
+
+    #[test]
+    fn a_smoothed_curve_is_not_late() {
+        let noise = |i: u32| if i.is_multiple_of(2) { 30.0 } else { -30.0 };
+        let series = series((0..800).map(|i| 1000.0 - f64::from(i) + noise(i)));
+        let chart = ChartView { smoothing: Smoothing::On, ..LINEAR };
+        let downsampled = Downsampled::new(&series, (0, 799), 80, &chart);
+        let middle = &downsampled.buckets[20..60];
+        for bucket in middle {
+            let here = 1000.0 - f64::midpoint(bucket.first.0 as f64, bucket.last.0 as f64);
+            assert!((bucket.smooth - here).abs() < 3.0, "{bucket:?} for {here}");
+        }
     }
 
     #[test]

@@ -37,8 +37,11 @@ impl Curve<'_> {
 
     pub(super) fn shown_end(&self) -> Option<f64> {
         let Some(downsampled) = self.downsampled() else { return self.latest() };
-        let last = downsampled.buckets.last().map(|bucket| bucket.last.1);
-        downsampled.leaves.or(last).or(downsampled.enters)
+        let last = downsampled.buckets.last();
+        if downsampled.smoothed {
+            return last.map(|bucket| bucket.smooth);
+        }
+        downsampled.leaves.or(last.map(|bucket| bucket.last.1)).or(downsampled.enters)
     }
 
     pub(super) fn bounds(&self) -> Option<(f64, f64)> {
@@ -277,7 +280,7 @@ fn described(curve: &Curve<'_>, curves: &Curves<'_>, scene: &Scene<'_>, look: &L
         text.push_str(", then not finite");
     }
     if curve.downsampled().is_some_and(|downsampled| downsampled.smoothed) {
-        text.push_str(" (smoothed)");
+        text.push_str(" (line smoothed)");
     }
     if let Some(label) = scene.own_label(curve.name) {
         text.push_str(&format!(" ({label})"));

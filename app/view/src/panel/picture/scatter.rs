@@ -1,5 +1,6 @@
 //! Named points between two axes, the ones that no other beats joined.
 
+mod lines;
 mod names;
 
 use std::cmp::Reverse;
@@ -8,7 +9,7 @@ use mlsys_lab::frame::{Better, Dimension, Scatter, ScatterPoint};
 use mlsys_lab::schema::Scale;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
+use ratatui::style::Modifier;
 
 use crate::axis::{bounds, dot_at};
 use crate::canvas::{self as pen, Canvas, DotGrid, Ink, Pen, Stroke};
@@ -17,7 +18,7 @@ use crate::glyphs::Glyphs;
 use crate::panel::axis::Axis;
 use crate::panel::legend::{self, Item};
 use crate::panel::line::letter;
-use crate::panel::picture::scatter::names::LineName;
+use crate::panel::picture::scatter::lines::LineName;
 use crate::panel::picture::{At, Picture, READ_ROWS};
 use crate::panel::plane::{Plane, SMALLEST, Side};
 use crate::panel::view::{AxisRange, FrameView, Mark, Way};
@@ -87,8 +88,12 @@ fn join(plane: &Plane<'_>, canvas: &mut Canvas, scatter: &Scatter, front: &[usiz
     let front = front.iter();
     let front = front.filter_map(|index| scatter.points.get(*index)?.place());
     let mut strokes = vec![(front.filter_map(dot).collect::<Vec<_>>(), ink)];
-    for (place, line) in scatter.lines.iter().enumerate() {
-        let ink = Ink { rank: 2, style: line_style(scatter, place, look), ..ink };
+    // Where lines share cells the first one is seen: it is what the picture is about. A level is told by its ends.
+    let mut drawn: Vec<_> = scatter.lines.iter().enumerate().rev().collect();
+    drawn.sort_by_key(|(_, line)| !lines::is_level(line));
+    for (place, line) in drawn {
+        let style = lines::style_of(scatter, place, look);
+        let ink = Ink { rank: 2, style, stroke: lines::stroke_of(scatter, place, look), ..ink };
         strokes.push((line.points.iter().copied().filter_map(dot).collect(), ink));
     }
     for (places, ink) in strokes {
@@ -97,13 +102,6 @@ fn join(plane: &Plane<'_>, canvas: &mut Canvas, scatter: &Scatter, front: &[usiz
         }
     }
     dots.draw(canvas);
-}
-
-/// Lines have the colours that follow those of the groups, but one that joins a group has the group's.
-fn line_style(scatter: &Scatter, line: usize, look: &Look) -> Style {
-    let joined = scatter.lines.get(line).and_then(|line| scatter.joined(line));
-    let own = scatter.series.len().max(1) + line;
-    look.theme.curve(joined.unwrap_or(own))
 }
 
 fn marks(
@@ -155,7 +153,7 @@ fn items(scatter: &Scatter, names: &[LineName], room: u16, look: &Look) -> Vec<I
             LineName::Letter => letter(place),
             LineName::Missing => look.glyphs.faint_point,
         };
-        items.push(Item::new(mark, line_style(scatter, place, look), &line.name, theme.text));
+        items.push(Item::new(mark, lines::style_of(scatter, place, look), &line.name, theme.text));
     }
     if let Some(meaning) = meaning(scatter) {
         let long = pen::width(&meaning).saturating_add(pen::width(look.glyphs.front) + 1) > room;
@@ -234,7 +232,7 @@ impl Picture for Scatter {
             join(&plane, canvas, self, &front, look);
             marks(&plane, canvas, self, &front, &order, chosen, look);
             let named = names::of_points(&plane, canvas, self, &order, look);
-            names::of_lines(&plane, canvas, self, &named, names, look)
+            lines::write_names(&plane, canvas, self, &named, names, look)
         };
         // The legend takes rows from the field, and fewer rows can leave more lines to the legend.
         let mut names = vec![LineName::Told; self.lines.len()];

@@ -1,19 +1,18 @@
-//! Names next to points and along lines, wherever they touch nothing.
+//! Names next to points, wherever they touch nothing and are read as those of no other point.
 
 use std::collections::{HashMap, HashSet};
 
-use mlsys_lab::frame::{Dimension, Scatter, ScatterLine, ScatterPoint};
+use mlsys_lab::frame::{Dimension, Scatter, ScatterPoint};
 use ratatui::layout::Rect;
 
-use super::{cell, line_style};
+use super::cell;
 use crate::canvas::{self as pen, Canvas, Pen, is_dots};
-use crate::panel::line::letter;
 use crate::panel::plane::Plane;
 use crate::quantity::{quantity, unit};
 use crate::theme::Look;
 
 /// Column and row of a cell.
-type Place = (u16, u16);
+pub(super) type Place = (u16, u16);
 
 /// The text next to a point; where it is, if that is not where it is drawn, comes first.
 fn name(scatter: &Scatter, point: &ScatterPoint, look: &Look) -> String {
@@ -86,8 +85,34 @@ fn texts(scatter: &Scatter, points: &[usize], look: &Look) -> Vec<(String, usize
         }
         told => (told.join(", "), names.len()),
     };
-    let own = told.first().map(|name| ((*name).to_owned(), 1));
-    [Some(all), own].into_iter().flatten().collect()
+    // The shortest is what all are variants of: `dense` of `dense` and `dense: links 2`.
+    let shortest = told.iter().min_by_key(|name| pen::width(name));
+    let more = told.len().saturating_sub(1);
+    let short = shortest.filter(|_| more > 0).map(|name| (format!("{name} +{more}"), 1));
+    let own = told.first().filter(|_| more == 0).map(|name| ((*name).to_owned(), 1));
+    [Some(all), short, own].into_iter().flatten().collect()
+}
+
+/// Where a text of a width stands for the mark at a place; the last function says whether it is read as that mark's there.
+type Placing = fn(Rect, &Canvas, Place, u16, &dyn Fn(Place) -> bool, &Look) -> Option<Place>;
+
+/// The cells of all points.
+pub(super) fn cells_of_points(plane: &Plane<'_>, scatter: &Scatter) -> HashSet<Place> {
+    scatter.points.iter().filter_map(|point| cell(plane, scatter, point)).collect()
+}
+
+/// Whether a text at a place is read as the name of the mark at `own` and of no other: none is near in its row, and where the
+/// text is not in the row of its mark, none is right above or below it.
+fn is_read_at(marks: &HashSet<Place>, own: Place, (from, y): Place, wide: u16) -> bool {
+    /// Columns in which a mark in the row of a text draws it to itself.
+    const NEAR: u16 = 8;
+    let gap = |x: u16| from.saturating_sub(x).max((x + 1).saturating_sub(from + wide));
+    let is_next_to = y == own.1 && gap(own.0) <= CLOSE + 1;
+    marks.iter().filter(|mark| **mark != own).all(|mark| match mark.1.abs_diff(y) {
+        0 => y == own.1 || gap(mark.0) > NEAR,
+        1 => is_next_to || gap(mark.0) > 0,
+        _ => true,
+    })
 }
 
 /// Writes the names that fit next to their points without touching anything, the most important first; returns the points
@@ -101,13 +126,16 @@ pub(super) fn of_points(
 ) -> HashSet<usize> {
     let plot = plane.plot;
     let mut named = HashSet::new();
+    let drawn = cells_of_points(plane, scatter);
     // With more points than this, names would be all there is.
     let most = usize::from(plot.height) * 2;
     for (at, points) in marks(plane, scatter, order).into_iter().take(most) {
         let texts = texts(scatter, &points, look);
-        let find = |place: fn(Rect, &Canvas, Place, u16, &Look) -> Option<Place>| {
+        let find = |place: Placing| {
             let found = |(text, count): &(String, usize)| {
-                Some((place(plot, canvas, at, pen::width(text), look)?, text.clone(), *count))
+                let wide = pen::width(text);
+                let is_own = |place: Place| is_read_at(&drawn, at, place, wide);
+                Some((place(plot, canvas, at, wide, &is_own, look)?, text.clone(), *count))
             };
             texts.iter().find_map(found)
         };
@@ -136,7 +164,7 @@ pub(super) fn of_points(
     named
 }
 
-fn symbol(plot: Rect, canvas: &Canvas, (x, y): Place) -> &str {
+pub(super) fn symbol(plot: Rect, canvas: &Canvas, (x, y): Place) -> &str {
     let is_inside = (plot.x..plot.right()).contains(&x);
     if is_inside { canvas.cells[(x, y)].symbol() } else { " " }
 }
@@ -172,7 +200,14 @@ fn is_nearest(
 }
 
 /// Where a name of this width stands next to the mark at a cell.
-fn close(plot: Rect, canvas: &Canvas, (x, y): Place, wide: u16, look: &Look) -> Option<Place> {
+fn close(
+    plot: Rect,
+    canvas: &Canvas,
+    (x, y): Place,
+    wide: u16,
+    is_own: &dyn Fn(Place) -> bool,
+    look: &Look,
+) -> Option<Place> {
     let is_near = |from: u16| {
         is_free(plot, canvas, (from, y), wide)
             && is_nearest(plot, canvas, (x, y), (from, wide), look)
@@ -182,188 +217,35 @@ fn close(plot: Rect, canvas: &Canvas, (x, y): Place, wide: u16, look: &Look) -> 
     let mut over =
         [y.wrapping_sub(1), y + 1].into_iter().flat_map(|row| over.map(|from| (from, row)));
     let next_to = [right + 1, left].into_iter().find(|from| is_near(*from)).map(|from| (from, y));
-    next_to.or_else(|| over.find(|place| is_apart(plot, canvas, *place, wide)))
+    let is_over = |place: &Place| is_apart(plot, canvas, *place, wide) && is_own(*place);
+    next_to.or_else(|| over.find(is_over))
 }
 
 /// Columns between a mark and a name next to it, at most.
-const CLOSE: u16 = 2;
+pub(super) const CLOSE: u16 = 2;
 
 /// Where a name of this width stands in the row of its mark behind the lines next to it.
-fn far(plot: Rect, canvas: &Canvas, (x, y): Place, wide: u16, look: &Look) -> Option<Place> {
+fn far(
+    plot: Rect,
+    canvas: &Canvas,
+    (x, y): Place,
+    wide: u16,
+    is_own: &dyn Fn(Place) -> bool,
+    look: &Look,
+) -> Option<Place> {
     /// Columns that the eye follows to a name.
-    const FAR: u16 = 24;
+    const FAR: u16 = 16;
     let sides = |gap: u16| [Some(x + 1 + gap), x.checked_sub(wide + gap)];
     let mut places = (CLOSE + 1..=FAR.min(plot.width / 4)).flat_map(sides).flatten();
     let found = places.find(|from| {
         is_apart(plot, canvas, (*from, y), wide)
+            && is_own((*from, y))
             && is_nearest(plot, canvas, (x, y), (*from, wide), look)
     });
     found.map(|from| (from, y))
 }
 
 /// Whether no more than a line goes through a cell.
-fn is_line(symbol: &str) -> bool {
+pub(super) fn is_line(symbol: &str) -> bool {
     symbol == " " || symbol.chars().all(is_dots)
-}
-
-/// How a line can be told apart without its colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum LineName {
-    /// Its name is next to it, or at a point, or in the legend of the group that it joins.
-    Told,
-    /// A letter is next to it, which the legend explains.
-    Letter,
-    /// There was room for neither.
-    Missing,
-}
-
-/// Writes the name of each line next to it, where it touches nothing and as far as possible from all other lines; of these
-/// places the one most to the right. A letter takes its place where the name does not fit, or where the legend has it, in
-/// the end on the line itself.
-pub(super) fn of_lines(
-    plane: &Plane<'_>,
-    canvas: &mut Canvas,
-    scatter: &Scatter,
-    named_points: &HashSet<usize>,
-    in_legend: &[LineName],
-    look: &Look,
-) -> Vec<LineName> {
-    let ways: Vec<Vec<(u16, u16)>> =
-        scatter.lines.iter().map(|line| places(plane, scatter, line)).collect();
-    let lines = scatter.lines.iter().zip(in_legend).enumerate();
-    let named = lines.map(|(index, (line, in_legend))| {
-        let mut points = scatter.points.iter().enumerate();
-        let is_point =
-            points.any(|(index, point)| point.label == line.name && named_points.contains(&index));
-        if line.name.is_empty() || is_point || scatter.joined(line).is_some() {
-            return LineName::Told;
-        }
-        let others = ways.iter().enumerate().filter(|(other, _)| *other != index);
-        let others: HashSet<(u16, u16)> = others.flat_map(|(_, way)| way).copied().collect();
-        let way = &ways[index];
-        let style = line_style(scatter, index, look);
-        let texts = [(line.name.as_str(), LineName::Told), (letter(index), LineName::Letter)];
-        for (text, name) in texts.into_iter().filter(|(_, name)| name >= in_legend) {
-            if let Some((x, y)) = best(plane.plot, canvas, (way, &others), pen::width(text)) {
-                Pen::new(plane.plot, canvas, &look.glyphs).text(x, y, text, style);
-                return name;
-            }
-        }
-        // What once had no room gets none, so that the legend comes to rest.
-        let may_be_told = *in_legend < LineName::Missing;
-        match alone(canvas, way, &others).filter(|_| may_be_told) {
-            Some((x, y)) => {
-                Pen::new(plane.plot, canvas, &look.glyphs).text(x, y, letter(index), style);
-                LineName::Letter
-            }
-            None => LineName::Missing,
-        }
-    });
-    named.collect()
-}
-
-/// The cell of a line with the fewest cells of others around it, for a letter on the line itself.
-fn alone(canvas: &Canvas, way: &[(u16, u16)], others: &HashSet<(u16, u16)>) -> Option<(u16, u16)> {
-    let crowd = |(x, y): (u16, u16)| {
-        let around = (x.saturating_sub(1)..=x + 1)
-            .flat_map(|x| (y.saturating_sub(1)..=y + 1).map(move |y| (x, y)));
-        around.filter(|place| others.contains(place)).count()
-    };
-    let shows_line = |place: &(u16, u16)| {
-        let symbol = canvas.cells[*place].symbol();
-        symbol != " " && is_line(symbol)
-    };
-    way.iter().copied().filter(shows_line).min_by_key(|place| crowd(*place))
-}
-
-/// Where a text of this width lies next to a line: the free place with the least of other things around it.
-fn best(
-    plot: Rect,
-    canvas: &Canvas,
-    (way, others): (&[Place], &HashSet<Place>),
-    wide: u16,
-) -> Option<(u16, u16)> {
-    let is_free = |(start, y): (u16, u16)| {
-        let inside = start > plot.x && start.saturating_add(wide) <= plot.right();
-        let symbol = |x: u16| if x < plot.right() { canvas.cells[(x, y)].symbol() } else { " " };
-        // A letter one blank before a name would be read as part of it.
-        let is_word = |x: u16| symbol(x).starts_with(char::is_alphanumeric);
-        inside
-            && (plot.y..plot.bottom()).contains(&y)
-            && (start - 1..=start + wide).all(|x| symbol(x) == " ")
-            && ![start.saturating_sub(2), start + wide + 1].into_iter().any(is_word)
-    };
-    let around = way.iter().flat_map(|&(x, y)| {
-        let (ending, above) = ((x + 1).saturating_sub(wide), y.wrapping_sub(1));
-        let next_to = [(x + 2, y), ((x.saturating_sub(1)).saturating_sub(wide), y)];
-        let over = [(ending, above), (ending, y + 1), (x, above), (x, y + 1)];
-        over.into_iter().chain(next_to)
-    });
-    let own: HashSet<(u16, u16)> = way.iter().copied().collect();
-    let is_own = |place: &Place| !is_led_to(plot, canvas, (&own, others), *place, wide);
-    let mut best: Option<(usize, (u16, u16))> = None;
-    for place in around.filter(|place| is_free(*place)).filter(is_own) {
-        let crowd = crowd(plot, canvas, (&own, others), place, wide);
-        if best.is_none_or(|(least, _)| crowd < least) {
-            best = Some((crowd, place));
-        }
-        if crowd == 0 {
-            break;
-        }
-    }
-    best.map(|(_, place)| place)
-}
-
-/// Whether another line lies in the row of a text so near to it that it seems to lead there.
-fn is_led_to(
-    plot: Rect,
-    canvas: &Canvas,
-    (own, others): (&HashSet<Place>, &HashSet<Place>),
-    (start, y): Place,
-    wide: u16,
-) -> bool {
-    /// Columns over which an eye goes on from a line's end.
-    const NEAR: u16 = 6;
-    let is_others = |x: &u16| symbol(plot, canvas, (*x, y)) != " ";
-    let left = (start.saturating_sub(NEAR).max(plot.x)..start).rev().find(is_others);
-    let right = (start + wide..(start + wide + NEAR).min(plot.right())).find(is_others);
-    let is_only_others = |x: u16| others.contains(&(x, y)) && !own.contains(&(x, y));
-    [left, right].into_iter().flatten().any(is_only_others)
-}
-
-/// The cells around a text that something other than the line itself is in.
-fn crowd(
-    plot: Rect,
-    canvas: &Canvas,
-    (own, others): (&HashSet<Place>, &HashSet<Place>),
-    (start, y): (u16, u16),
-    wide: u16,
-) -> usize {
-    let around = Rect::new(start.saturating_sub(2), y.saturating_sub(1), wide + 4, 3);
-    let is_own = |x: u16, y: u16| {
-        (x.saturating_sub(1)..=x + 1)
-            .any(|x| (y.saturating_sub(1)..=y + 1).any(|y| own.contains(&(x, y))))
-    };
-    let taken =
-        around.intersection(plot).positions().filter(|at| canvas.cells[*at].symbol() != " ");
-    // Where another line lies upon it, a name would be that one's as well.
-    taken.filter(|at| !is_own(at.x, at.y) || others.contains(&(at.x, at.y))).count()
-}
-
-/// The cells that a line goes through, from the right; of a steep line all rows of a column.
-fn places(plane: &Plane<'_>, scatter: &Scatter, line: &ScatterLine) -> Vec<(u16, u16)> {
-    let cells = line.points.iter().filter_map(|place| plane.cell(super::shown(scatter, *place)));
-    let mut cells: Vec<(u16, u16)> = cells.collect();
-    cells.sort_unstable();
-    let between = cells.windows(2).rev().flat_map(|pair| {
-        let [(left, from), (right, to)] =
-            [pair[0], pair[1]].map(|(x, y)| (f64::from(x), f64::from(y)));
-        let steps = (right - left).max((to - from).abs()) as u16;
-        (0..=steps).rev().map(move |step| {
-            let share = f64::from(step) / f64::from(steps.max(1));
-            let at = |from: f64, to: f64| (from + share * (to - from)).round() as u16;
-            (at(left, right), at(from, to))
-        })
-    });
-    between.collect()
 }

@@ -1,0 +1,208 @@
+//! Lines between two axes: their colours and dashes, and their names next to them.
+
+use std::collections::HashSet;
+
+use mlsys_lab::frame::{Scatter, ScatterLine};
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::names::{CLOSE, Place, cells_of_points, is_line, symbol};
+use crate::canvas::{self as pen, Canvas, Pen, Stroke};
+use crate::panel::line::letter;
+use crate::panel::plane::Plane;
+use crate::theme::Look;
+
+/// Whether a line has the same height everywhere.
+pub(super) fn is_level(line: &ScatterLine) -> bool {
+    line.points.windows(2).all(|pair| pair[0].1 == pair[1].1)
+}
+
+/// Lines have the colours that follow those of the groups, but one that joins a group has the group's.
+pub(super) fn style_of(scatter: &Scatter, line: usize, look: &Look) -> Style {
+    look.theme.curve(place_of(scatter, line))
+}
+
+/// A colour that comes a second time has dashes.
+pub(super) fn stroke_of(scatter: &Scatter, line: usize, look: &Look) -> Stroke {
+    let is_repeated = place_of(scatter, line) >= look.theme.curves.len();
+    if is_repeated { Stroke::Dashed(4, 2) } else { Stroke::Solid }
+}
+
+fn place_of(scatter: &Scatter, line: usize) -> usize {
+    let joined = scatter.lines.get(line).and_then(|line| scatter.joined(line));
+    joined.unwrap_or(scatter.series.len().max(1) + line)
+}
+
+/// How a line can be told apart without its colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum LineName {
+    /// Its name is next to it, or at a point, or in the legend of the group that it joins.
+    Told,
+    /// A letter is next to it, which the legend explains.
+    Letter,
+    /// There was room for neither.
+    Missing,
+}
+
+/// Writes the name of each line next to it, where it touches nothing and as far as possible from all other lines; of these
+/// places the one most to the right. A letter takes its place where the name does not fit, or where the legend has it, in
+/// the end on the line itself.
+pub(super) fn write_names(
+    plane: &Plane<'_>,
+    canvas: &mut Canvas,
+    scatter: &Scatter,
+    named_points: &HashSet<usize>,
+    in_legend: &[LineName],
+    look: &Look,
+) -> Vec<LineName> {
+    let drawn = cells_of_points(plane, scatter);
+    let ways: Vec<Vec<(u16, u16)>> =
+        scatter.lines.iter().map(|line| places(plane, scatter, line)).collect();
+    let lines = scatter.lines.iter().zip(in_legend).enumerate();
+    let named = lines.map(|(index, (line, in_legend))| {
+        let mut points = scatter.points.iter().enumerate();
+        let is_point =
+            points.any(|(index, point)| point.label == line.name && named_points.contains(&index));
+        if line.name.is_empty() || is_point || scatter.joined(line).is_some() {
+            return LineName::Told;
+        }
+        let others = ways.iter().enumerate().filter(|(other, _)| *other != index);
+        let others: HashSet<(u16, u16)> = others.flat_map(|(_, way)| way).copied().collect();
+        let way = &ways[index];
+        let style = style_of(scatter, index, look);
+        let texts = [(line.name.as_str(), LineName::Told), (letter(index), LineName::Letter)];
+        for (text, name) in texts.into_iter().filter(|(_, name)| name >= in_legend) {
+            if let Some((x, y)) = best(plane.plot, canvas, (way, &others, &drawn), pen::width(text))
+            {
+                Pen::new(plane.plot, canvas, &look.glyphs).text(x, y, text, style);
+                return name;
+            }
+        }
+        // What once had no room gets none, so that the legend comes to rest.
+        let may_be_told = *in_legend < LineName::Missing;
+        match alone(canvas, way, &others).filter(|_| may_be_told) {
+            Some((x, y)) => {
+                Pen::new(plane.plot, canvas, &look.glyphs).text(x, y, letter(index), style);
+                LineName::Letter
+            }
+            None => LineName::Missing,
+        }
+    });
+    named.collect()
+}
+
+/// The cell of a line with the fewest cells of others around it, for a letter on the line itself.
+fn alone(canvas: &Canvas, way: &[(u16, u16)], others: &HashSet<(u16, u16)>) -> Option<(u16, u16)> {
+    let crowd = |(x, y): (u16, u16)| {
+        let around = (x.saturating_sub(1)..=x + 1)
+            .flat_map(|x| (y.saturating_sub(1)..=y + 1).map(move |y| (x, y)));
+        around.filter(|place| others.contains(place)).count()
+    };
+    let shows_line = |place: &(u16, u16)| {
+        let symbol = canvas.cells[*place].symbol();
+        symbol != " " && is_line(symbol)
+    };
+    way.iter().copied().filter(shows_line).min_by_key(|place| crowd(*place))
+}
+
+/// Where a text of this width lies next to a line: the free place with the least of other things around it.
+fn best(
+    plot: Rect,
+    canvas: &Canvas,
+    (way, others, marks): (&[Place], &HashSet<Place>, &HashSet<Place>),
+    wide: u16,
+) -> Option<(u16, u16)> {
+    // A name next to a mark would be that one's.
+    let is_apart = |&(start, y): &Place| {
+        let gap = |x: u16| start.saturating_sub(x).max((x + 1).saturating_sub(start + wide));
+        let is_near = |(x, row): &Place| match row.abs_diff(y) {
+            0 => gap(*x) <= CLOSE + 1,
+            1 => gap(*x) == 0,
+            _ => false,
+        };
+        !marks.iter().any(is_near)
+    };
+    let is_free = |(start, y): (u16, u16)| {
+        let inside = start > plot.x && start.saturating_add(wide) <= plot.right();
+        let symbol = |x: u16| if x < plot.right() { canvas.cells[(x, y)].symbol() } else { " " };
+        // A letter one blank before a name would be read as part of it.
+        let is_word = |x: u16| symbol(x).starts_with(char::is_alphanumeric);
+        inside
+            && (plot.y..plot.bottom()).contains(&y)
+            && (start - 1..=start + wide).all(|x| symbol(x) == " ")
+            && ![start.saturating_sub(2), start + wide + 1].into_iter().any(is_word)
+    };
+    let around = way.iter().flat_map(|&(x, y)| {
+        let (ending, above) = ((x + 1).saturating_sub(wide), y.wrapping_sub(1));
+        let next_to = [(x + 2, y), ((x.saturating_sub(1)).saturating_sub(wide), y)];
+        let over = [(ending, above), (ending, y + 1), (x, above), (x, y + 1)];
+        over.into_iter().chain(next_to)
+    });
+    let own: HashSet<(u16, u16)> = way.iter().copied().collect();
+    let is_own = |place: &Place| !is_led_to(plot, canvas, (&own, others), *place, wide);
+    let mut best: Option<(usize, (u16, u16))> = None;
+    for place in around.filter(|place| is_free(*place)).filter(is_own).filter(is_apart) {
+        let crowd = crowd(plot, canvas, (&own, others), place, wide);
+        if best.is_none_or(|(least, _)| crowd < least) {
+            best = Some((crowd, place));
+        }
+        if crowd == 0 {
+            break;
+        }
+    }
+    best.map(|(_, place)| place)
+}
+
+/// Whether another line lies in the row of a text so near to it that it seems to lead there.
+fn is_led_to(
+    plot: Rect,
+    canvas: &Canvas,
+    (own, others): (&HashSet<Place>, &HashSet<Place>),
+    (start, y): Place,
+    wide: u16,
+) -> bool {
+    /// Columns over which an eye goes on from a line's end.
+    const NEAR: u16 = 6;
+    let is_others = |x: &u16| symbol(plot, canvas, (*x, y)) != " ";
+    let left = (start.saturating_sub(NEAR).max(plot.x)..start).rev().find(is_others);
+    let right = (start + wide..(start + wide + NEAR).min(plot.right())).find(is_others);
+    let is_only_others = |x: u16| others.contains(&(x, y)) && !own.contains(&(x, y));
+    [left, right].into_iter().flatten().any(is_only_others)
+}
+
+/// The cells around a text that something other than the line itself is in.
+fn crowd(
+    plot: Rect,
+    canvas: &Canvas,
+    (own, others): (&HashSet<Place>, &HashSet<Place>),
+    (start, y): (u16, u16),
+    wide: u16,
+) -> usize {
+    let around = Rect::new(start.saturating_sub(2), y.saturating_sub(1), wide + 4, 3);
+    let is_own = |x: u16, y: u16| {
+        (x.saturating_sub(1)..=x + 1)
+            .any(|x| (y.saturating_sub(1)..=y + 1).any(|y| own.contains(&(x, y))))
+    };
+    let taken =
+        around.intersection(plot).positions().filter(|at| canvas.cells[*at].symbol() != " ");
+    // Where another line lies upon it, a name would be that one's as well.
+    taken.filter(|at| !is_own(at.x, at.y) || others.contains(&(at.x, at.y))).count()
+}
+
+/// The cells that a line goes through, from the right; of a steep line all rows of a column.
+fn places(plane: &Plane<'_>, scatter: &Scatter, line: &ScatterLine) -> Vec<(u16, u16)> {
+    let cells = line.points.iter().filter_map(|place| plane.cell(super::shown(scatter, *place)));
+    let mut cells: Vec<(u16, u16)> = cells.collect();
+    cells.sort_unstable();
+    let between = cells.windows(2).rev().flat_map(|pair| {
+        let [(left, from), (right, to)] =
+            [pair[0], pair[1]].map(|(x, y)| (f64::from(x), f64::from(y)));
+        let steps = (right - left).max((to - from).abs()) as u16;
+        (0..=steps).rev().map(move |step| {
+            let share = f64::from(step) / f64::from(steps.max(1));
+            let at = |from: f64, to: f64| (from + share * (to - from)).round() as u16;
+            (at(left, right), at(from, to))
+        })
+    });
+    between.collect()
+}
