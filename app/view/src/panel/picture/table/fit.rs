@@ -205,7 +205,9 @@ pub(super) fn wishes(table: &Table, titles: &[String], shown: &[usize], height: 
         let widest = cells().map(|value| pen::width(&value.to_string())).max();
         let short = cells().map(|value| short_width(value, KEPT)).max();
         let shortest = cells().map(|value| short_width(value, KEPT - 1)).max();
-        let has_numbers = cells().any(|value| value.as_f64().is_some());
+        // Under a title that has a factor itself, a prefix would be read as another one.
+        let is_scaled = ["thousand", "million", "billion"].iter().any(|word| title.contains(word));
+        let has_numbers = !is_scaled && cells().any(|value| value.as_f64().is_some());
         let words = cells().filter(|value| value.as_f64().is_none());
         let unbroken = words.map(|value| text::unbroken(&value.to_string())).max();
         let whole = pen::width(title);
@@ -215,7 +217,7 @@ pub(super) fn wishes(table: &Table, titles: &[String], shown: &[usize], height: 
             cells: widest.unwrap_or(0),
             short: short.filter(|_| has_numbers),
             shortest: shortest.filter(|_| has_numbers),
-            unbroken: unbroken.unwrap_or(0),
+            unbroken: if is_scaled { widest } else { unbroken }.unwrap_or(0),
             // No part of a title is cut for the sake of what is below it.
             title: (text::unbroken(title)..whole).find(in_rows).unwrap_or(whole),
         }
