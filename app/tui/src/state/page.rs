@@ -1,6 +1,7 @@
 //! The open lesson: where the learner is in it, what they have answered, and its labs.
 
 mod predictions;
+mod results;
 mod way;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use crate::editor::{Editor, KernelTests};
 use crate::list::{FieldPurpose, TextField};
 use crate::state::fault::FaultVisit;
 use crate::state::lab::{LabState, RunStatus, lab};
+pub use results::{Answered, CheckState, Prediction};
 pub use way::Seen;
 
 pub struct Page {
@@ -61,6 +63,8 @@ pub struct Page {
     pub passing: Option<usize>,
     /// The prediction that a run has just revealed: the next step shows it before it goes on.
     pub revealed: Option<usize>,
+    /// The revealed prediction that was told of already.
+    pub revealed_told: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,41 +100,6 @@ pub enum Audience {
     Student,
     /// Everything is shown, what students do not see marked as such.
     Instructor,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Answered {
-    pub given: Answer,
-    pub right: bool,
-    pub feedback: String,
-    /// A right answer given before this wrong one: it counts.
-    pub earned: Option<Answer>,
-}
-
-impl Answered {
-    /// Whether this answer or one given before it is right.
-    pub fn is_earned(&self) -> bool {
-        self.right || self.earned.is_some()
-    }
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Prediction {
-    pub given: Answer,
-    /// Whether it stands: its run has started.
-    pub locked: bool,
-    /// Prediction, theory and measurement in words, once there is a measurement.
-    pub comparison: Option<String>,
-    /// What the lesson says to what came out.
-    pub outcome: Option<String>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum CheckState {
-    Passed,
-    Failed(String),
-    /// It cannot be told here, and why.
-    Skipped(String),
 }
 
 impl Page {
@@ -177,6 +146,7 @@ impl Page {
             reminded: None,
             passing: None,
             revealed: None,
+            revealed_told: None,
         };
         page.marked = page.activities().first().copied();
         page

@@ -37,7 +37,7 @@ impl App {
         let next = match next {
             Some(first) if !page.arrived => {
                 page.mark_at(first);
-                if page.is_marked_open() || page.is_left(first) {
+                if page.is_marked_open() || page.is_left(first) || page.is_unrun(first) {
                     page.marked
                 } else {
                     page.next_activity()
@@ -95,7 +95,10 @@ impl App {
 
     /// Says after a run that what it has revealed is not on the screen.
     pub(super) fn tell_revealed(&mut self) {
-        if self.is_revealed_hidden() {
+        let is_hidden = self.is_revealed_hidden();
+        let Some(page) = self.page.as_mut() else { return };
+        if is_hidden && page.revealed_told != page.revealed {
+            page.revealed_told = page.revealed;
             self.notify("this run answers your guess: n shows how near it was");
         }
     }

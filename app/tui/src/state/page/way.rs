@@ -45,8 +45,16 @@ impl Page {
     /// Where the first step goes: to the first task, in a lesson that was begun to the first that is open.
     pub fn first_task(&self) -> Option<usize> {
         let is_begun = !self.answers.is_empty() || !self.predictions.is_empty();
-        let open = self.first_open().filter(|_| is_begun);
-        open.or_else(|| self.activities().first().copied())
+        let mut blocks = 0..self.lesson.blocks.len();
+        let open = blocks.find(|block| self.is_left(*block) || self.is_unrun(*block));
+        open.filter(|_| is_begun).or_else(|| self.activities().first().copied())
+    }
+
+    /// Whether a block is a prediction that is made and waits for its run.
+    pub fn is_unrun(&self, block: usize) -> bool {
+        let predict = self.lesson.blocks.get(block).and_then(Block::as_predict);
+        let made = predict.and_then(|predict| self.predictions.get(&predict.id));
+        made.is_some_and(|made| !made.locked)
     }
 
     /// The activity after the marked one, once the end was shown the next that is open; none after the last.
