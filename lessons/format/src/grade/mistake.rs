@@ -47,9 +47,7 @@ impl Mistake {
             Self::Sign => "A plus and a minus are exchanged.",
             Self::Factor => "A factor or a divisor is left out.",
             Self::Term => "A term of a sum is left out.",
-            Self::Step => {
-                "One number is one too large or too small: look at where counting begins and ends."
-            }
+            Self::Step => "A number in the calculation is one too large or too small.",
         }
     }
 }

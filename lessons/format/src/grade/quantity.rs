@@ -1,5 +1,7 @@
 //! Numbers with units and prefixes, as learners write them, and as a screen rounds them.
 
+use std::f64::consts::PI;
+
 use mlsys_expr::{Dialect, Value, evaluate};
 use mlsys_lab::schema::Range;
 use mlsys_lab::value::number;
@@ -83,7 +85,7 @@ impl Written {
 
 /// Reads a number with or without `_` between thousands, a prefix and a unit, or an expression of constants.
 pub(crate) fn read(text: &str, asked: Option<&str>) -> Result<Written, ReadNumberError> {
-    let text = without_separators(text.trim()).replace('×', "*").replace('−', "-");
+    let text = plain(text);
     let whole = constant(&text);
     if let Ok(value) = whole {
         return Ok(Written { value, rounding: rounding(&text, 1.0, false) });
@@ -156,6 +158,34 @@ fn constant(text: &str) -> Result<f64, ReadNumberError> {
     }
 }
 
+/// A number as the expression language writes it: `2.1×` are times, `0,25` and `.25` have a point and a zero, and π is
+/// written out.
+fn plain(text: &str) -> String {
+    let text = without_separators(text.trim()).replace('−', "-");
+    let text = match text.strip_suffix('×') {
+        Some(number) => format!("{number}x"),
+        None => text.replace('×', "*"),
+    };
+    let text = text.replace('π', &format!("({PI})"));
+    with_point(&text).unwrap_or(text)
+}
+
+/// A number with a decimal comma, or without a digit before its point; nothing for any other text. Three digits behind a
+/// comma may be thousands.
+fn with_point(text: &str) -> Option<String> {
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("-", digits));
+    let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit());
+    if digits.starts_with('.') {
+        return Some(format!("{sign}0{digits}"));
+    }
+    let (whole, rest) = digits.split_once(',')?;
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let (fraction, tail) = rest.split_at(end);
+    let is_decimal = are_digits(whole) && are_digits(fraction) && !tail.contains(',');
+    (is_decimal && (fraction.len() != 3 || whole == "0"))
+        .then(|| format!("{sign}{whole}.{fraction}{tail}"))
+}
+
 /// Drops `_` between digits, and nowhere else.
 fn without_separators(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
@@ -199,15 +229,14 @@ struct Unit {
 }
 
 /// Names of units, what one of them is of the first with the dimension, and the dimension.
-const UNITS: [(&str, f64, &str); 13] = [
+const UNITS: [(&str, f64, &str); 12] = [
     ("B byte bytes", 1.0, "byte"),
     ("bit bits b", 0.125, "byte"),
     ("s sec second seconds", 1.0, "second"),
     ("min minute minutes", 60.0, "second"),
     ("h hour hours", 3600.0, "second"),
     ("d day days", 86_400.0, "second"),
-    ("flop flops FLOP FLOPs FLOPS", 1.0, "flop"),
-    ("op ops OP OPs OPS", 1.0, "op"),
+    ("flop flops FLOP FLOPs FLOPS op ops OP OPs OPS operation operations", 1.0, "flop"),
     ("W watt watts", 1.0, "watt"),
     ("J joule joules", 1.0, "joule"),
     ("Wh", 3600.0, "joule"),
@@ -216,11 +245,18 @@ const UNITS: [(&str, f64, &str); 13] = [
 ];
 
 /// Prefixes and the words for them.
-const PREFIXES: [(&str, f64); 21] = [
+const PREFIXES: [(&str, f64); 28] = [
     ("Ki", 1024.0),
     ("Mi", 1_048_576.0),
     ("Gi", 1_073_741_824.0),
     ("Ti", 1_099_511_627_776.0),
+    ("nano", 1e-9),
+    ("micro", 1e-6),
+    ("milli", 1e-3),
+    ("kilo", 1e3),
+    ("mega", 1e6),
+    ("giga", 1e9),
+    ("tera", 1e12),
     ("k", 1e3),
     ("K", 1e3),
     ("M", 1e6),
@@ -253,7 +289,7 @@ fn prefix(text: &str) -> Option<f64> {
 
 /// The unit of a text such as `GB/s`, `FLOP/byte` or `k tokens`; a word that is no unit measures itself.
 fn unit(text: &str) -> Option<Unit> {
-    let (over, under) = match text.split_once('/').or_else(|| text.split_once(" per ")) {
+    let (over, under) = match ["/", " per ", " a "].iter().find_map(|sign| text.split_once(sign)) {
         Some((over, under)) => (simple(over)?, Some(simple(under)?)),
         None => (simple(text)?, None),
     };
@@ -290,7 +326,8 @@ fn simple(text: &str) -> Option<Unit> {
 fn word(text: &str) -> Option<String> {
     let is_word = text.chars().all(|c| c.is_alphabetic() || matches!(c, ' ' | '-'));
     let text = text.trim().to_lowercase();
-    (is_word && !text.is_empty()).then(|| text.strip_suffix('s').unwrap_or(&text).to_owned())
+    let one = text.strip_suffix('s').unwrap_or(&text);
+    (is_word && !text.is_empty()).then(|| if one == "tok" { "token" } else { one }.to_owned())
 }
 
 /// What a unit is in units without a prefix: 1e9 for GB, 0.01 for percent.

@@ -4,7 +4,7 @@
 //! directives above it show as text, in the values of settings and knobs of the labs above it, and in the panels, the
 //! metrics and the headline that the lesson shows of those labs that answer at once, run as the lesson sets them. What a
 //! panel shows is what its drawing writes, so that no kind of picture can be forgotten. The first lab counts as above: it
-//! is on the screen when the lesson opens. So that numbers which are there for another reason do not drown authors,
+//! is on the screen when the lesson opens; so does the lab of a prediction that is above. So that numbers which are there for another reason do not drown authors,
 //!
 //! - a number counts alone if the answer has three significant digits or more, zeros at the end left out; with fewer, only
 //!   if the answer's unit stands behind it;
@@ -50,11 +50,9 @@ pub fn spoilers(lesson: &Lesson, registry: &Registry, drawn: &DrawnTexts<'_>) ->
             .tasks()
             .filter(|task| task.place().is_some_and(|place| place.start >= question.place.start));
         let later: Vec<&str> = later.filter_map(Block::id).collect();
-        // The first lab is on the screen from the beginning, wherever its directive stands.
-        let first = lesson.blocks.iter().position(|block| block.as_lab().is_some());
-        let first = first.filter(|first| *first > at).map(|first| &page[first]);
+        let early = early_labs(lesson, at).into_iter().map(|lab| &page[lab]);
         let before: Vec<Before<'_>> =
-            page[..at].iter().chain(first).map(|shown| Before::new(shown, unit)).collect();
+            page[..at].iter().chain(early).map(|shown| Before::new(shown, unit)).collect();
         let mut told = vec![false; before.len()];
         for (label, draw) in draws(question, lesson) {
             for sought in answers(&draw.kind, &env) {
@@ -71,6 +69,19 @@ pub fn spoilers(lesson: &Lesson, registry: &Registry, drawn: &DrawnTexts<'_>) ->
         }
     }
     found
+}
+
+/// The labs below a block that are on the screen above it: the first one from the beginning, and those that a prediction
+/// above runs.
+fn early_labs(lesson: &Lesson, at: usize) -> Vec<usize> {
+    let (above, below) = lesson.blocks.split_at(at);
+    let predictions = || above.iter().filter_map(Block::as_predict);
+    let is_first = |lab: &LabDirective| lesson.labs().next().is_some_and(|one| one.id == lab.id);
+    let is_run = |lab: &LabDirective| {
+        predictions().any(|predict| lesson.labs_of(predict).contains(&lab.id.as_str()))
+    };
+    let labs = below.iter().zip(at..).filter_map(|(block, place)| Some((block.as_lab()?, place)));
+    labs.filter(|(lab, _)| is_first(lab) || is_run(lab)).map(|(_, place)| place).collect()
 }
 
 /// The unit of a question for numbers, if its answer may not be shown; none for any other question.
