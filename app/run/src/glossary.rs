@@ -9,7 +9,7 @@ use mlsys_lesson::Lesson;
 use serde::Deserialize;
 
 use matcher::Matcher;
-pub use matcher::Occurrence;
+pub use matcher::{Occurrence, Spelling};
 
 const TEXT: &str = include_str!("../../../assets/glossary.toml");
 
@@ -30,6 +30,8 @@ pub struct Term {
     pub see: Vec<String>,
     /// Who introduced or defined it.
     pub source: Option<String>,
+    #[serde(default)]
+    pub spelling: Spelling,
 }
 
 /// All terms, in the order of their names.
@@ -79,6 +81,7 @@ impl Glossary {
                 lesson: front.id.to_string(),
                 see: Vec::new(),
                 source: None,
+                spelling: Spelling::AnyCase,
             });
         }
         Arc::new(Self::new(terms))
@@ -88,7 +91,7 @@ impl Glossary {
         terms.sort_by_key(|term| term.name.to_lowercase());
         let matcher = Matcher::new(terms.iter().map(|term| {
             let names = std::iter::once(&term.name).chain(&term.aliases);
-            names.map(String::as_str)
+            (term.spelling, names.map(String::as_str))
         }));
         Self { terms, matcher }
     }

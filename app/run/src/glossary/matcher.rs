@@ -1,4 +1,5 @@
-//! Names of terms in running text: whole words in any case, singular or plural, with hyphens, line ends and spaces equal.
+//! Names of terms in running text: whole words in any case, unless the term says otherwise, singular or plural, with
+//! hyphens, line ends and spaces equal.
 //!
 //! aho-corasick is no help: it matches bytes, so that folding, plurals and gaps would need a normalised copy of each text
 //! and a map of offsets back, which is more code than walking over the words.
@@ -6,6 +7,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
+
+use serde::Deserialize;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occurrence {
@@ -49,8 +52,20 @@ impl Beginnings {
     }
 }
 
+/// Which capitals a name has in a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spelling {
+    #[default]
+    AnyCase,
+    /// Those of the glossary: ZeRO is a method, zero a number.
+    Exact,
+}
+
 #[derive(Debug, PartialEq, Eq)]
 struct Name {
+    /// The first word as it must be spelled, if any case will not do.
+    spelled: Option<String>,
     /// The words after the first, each with the text before it.
     rest: Vec<(String, String)>,
     term: usize,
@@ -58,9 +73,11 @@ struct Name {
 
 impl Matcher {
     /// Names of terms, in the terms' order.
-    pub(super) fn new<'a, N: Iterator<Item = &'a str>>(terms: impl Iterator<Item = N>) -> Self {
+    pub(super) fn new<'a, N: Iterator<Item = &'a str>>(
+        terms: impl Iterator<Item = (Spelling, N)>,
+    ) -> Self {
         let mut names: HashMap<String, Vec<Name>> = HashMap::new();
-        for (term, spellings) in terms.enumerate() {
+        for (term, (spelling, spellings)) in terms.enumerate() {
             for name in spellings {
                 let words = words(name);
                 let Some(first) = words.first() else { continue };
@@ -68,8 +85,12 @@ impl Matcher {
                 let rest = gaps.map(|(before, word)| {
                     (name[before.end..word.start].to_owned(), folded(&name[word.clone()]))
                 });
-                let (first, rest) = (folded(&name[first.clone()]), rest.collect());
-                names.entry(first).or_default().push(Name { rest, term });
+                let (first, rest) = (&name[first.clone()], rest.collect());
+                let spelled = match spelling {
+                    Spelling::AnyCase => None,
+                    Spelling::Exact => Some(first.to_owned()),
+                };
+                names.entry(folded(first)).or_default().push(Name { spelled, rest, term });
             }
         }
         for names in names.values_mut() {
@@ -108,20 +129,29 @@ impl Matcher {
     /// The longest name that begins with these words, the first of them folded: its number of words and its term.
     fn at(&self, text: &str, first: &str, words: &[Range<usize>]) -> Option<(usize, usize)> {
         let named = |first: &str| self.names.get(first);
+        let spelled = words.first().map_or("", |word| &text[word.clone()]);
         let whole = named(first).and_then(|names| {
-            let fits = names.iter().find(|name| name.follows(text, words))?;
+            let mut names = names.iter().filter(|name| name.is_spelled(spelled));
+            let fits = names.find(|name| name.follows(text, words))?;
             Some((fits.rest.len() + 1, fits.term))
         });
         // Only the last word of a name takes an ending, and of a single word that is the first.
         whole.or_else(|| {
+            let is_one = |name: &&Name| {
+                name.rest.is_empty() && singulars(spelled).any(|one| name.is_spelled(&one))
+            };
             let mut names = singulars(first).filter_map(|one| named(&one));
-            let name = names.find_map(|names| names.iter().find(|name| name.rest.is_empty()))?;
+            let name = names.find_map(|names| names.iter().find(is_one))?;
             Some((1, name.term))
         })
     }
 }
 
 impl Name {
+    fn is_spelled(&self, first: &str) -> bool {
+        self.spelled.as_deref().is_none_or(|spelled| spelled == first)
+    }
+
     /// Whether the words after the first are those of this name.
     fn follows(&self, text: &str, words: &[Range<usize>]) -> bool {
         let last = self.rest.len();
@@ -198,7 +228,9 @@ mod tests {
             &["2:4 sparsity"],
             &["memory hierarchy"],
         ];
-        let matcher = Matcher::new(terms.iter().map(|names| names.iter().copied()));
+        let any = terms.iter().map(|names| (Spelling::AnyCase, names.iter().copied()));
+        let exact = [(Spelling::Exact, ["ZeRO"].iter().copied())];
+        let matcher = Matcher::new(any.chain(exact));
         let found = matcher.occurrences(text);
         found.iter().map(|o| &text[o.range.clone()]).collect()
     }
@@ -217,6 +249,7 @@ mod tests {
             ("Moore\u{2019}s law", &["Moore\u{2019}s law"]),
             ("with 2:4 sparsity", &["2:4 sparsity"]),
             ("with 2.4 sparsity", &[]),
+            ("ZeRO skips zeros, zero, ZERO and ZeROs", &["ZeRO", "ZeROs"]),
             ("batch-normalised über-batch", &["batch", "batch"]),
             ("", &[]),
         ] {
