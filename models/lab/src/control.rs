@@ -141,6 +141,11 @@ impl Control {
         self.settled = Some(Box::new(call));
     }
 
+    /// Lets the next step follow at once: in a pause threads and caches go cold.
+    pub fn skip_pause(&mut self) {
+        self.last = None;
+    }
+
     /// Called before each step with the number of steps done; blocks while the run is paused or ahead of its pace.
     pub fn next_step(&mut self, steps_done: u64) -> NextStep {
         let mut changes = Vec::new();
@@ -164,6 +169,7 @@ impl Control {
                     Phase::WarmUp => self.early.push((name, value)),
                 },
                 Some(Command::Pace(interval)) => self.interval = interval,
+                // In the warm-up there is nothing to be seen yet; the run draws when it begins.
                 Some(Command::Redraw) => {
                     if let PaceState::Steps(1..) = self.pace_state {
                         self.redraw = true;
@@ -171,7 +177,6 @@ impl Control {
                         self.redraw = false;
                         return NextStep::Redraw(changes);
                     }
-                    // In the warm-up there is nothing to be seen yet; the run draws when it begins.
                 }
                 Some(Command::Stop) => return self.end(StopReason::Asked),
                 None => match self.pace_state {
@@ -357,6 +362,14 @@ mod tests {
         let ended = control.warm_up(|control| control.next_step(5));
         assert_eq!(ended, NextStep::Stop(StopReason::Asked));
         assert_eq!(control.stop_reason(), Some(StopReason::Asked));
+    }
+
+    #[test]
+    fn a_skipped_pause_delays_no_step() {
+        let (_sender, mut control) = steered(vec![Command::Pace(Duration::from_secs(3600))]);
+        for step in 0..3 {
+            assert_eq!((control.next_step(step), control.skip_pause()), (NextStep::Go(vec![]), ()));
+        }
     }
 
     #[test]

@@ -243,6 +243,9 @@ impl SteppedLab for Session {
             false => Measuring::Nothing,
         };
 
+        if self.knobs.timing == Timing::Phases {
+            run.control.skip_pause();
+        }
         self.times.open_window();
         let done = self.trainer.step(&self.data.train, &self.knobs, measuring);
         self.steps.done = step;
