@@ -79,8 +79,7 @@ fn energy_table(shown: PanelData<'_>) -> Frame {
         rows.push((sum, row));
     }
     rows.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let titles =
-        ["operation", "layer", "arithmetic nJ", "memory nJ", "of it weights", "sum nJ", "%"];
+    let titles = ["operation", "layer", "arithmetic nJ", "memory nJ", "weights nJ", "sum nJ", "%"];
     picture::table(titles, rows.into_iter().map(|(_, row)| row).collect())
 }
 
