@@ -139,7 +139,7 @@ fn best(
         over.into_iter().chain(next_to)
     });
     let own: HashSet<(u16, u16)> = way.iter().copied().collect();
-    let is_own = |place: &Place| !is_led_to(plot, canvas, (&own, others), *place, wide);
+    let is_own = |place: &Place| !is_led_to(plot, canvas, others, *place, wide);
     let mut best: Option<(usize, (u16, u16))> = None;
     for place in around.filter(|place| is_free(*place)).filter(is_own).filter(is_apart) {
         let crowd = crowd(plot, canvas, (&own, others), place, wide);
@@ -157,7 +157,7 @@ fn best(
 fn is_led_to(
     plot: Rect,
     canvas: &Canvas,
-    (own, others): (&HashSet<Place>, &HashSet<Place>),
+    others: &HashSet<Place>,
     (start, y): Place,
     wide: u16,
 ) -> bool {
@@ -166,8 +166,8 @@ fn is_led_to(
     let is_others = |x: &u16| symbol(plot, canvas, (*x, y)) != " ";
     let left = (start.saturating_sub(NEAR).max(plot.x)..start).rev().find(is_others);
     let right = (start + wide..(start + wide + NEAR).min(plot.right())).find(is_others);
-    let is_only_others = |x: u16| others.contains(&(x, y)) && !own.contains(&(x, y));
-    [left, right].into_iter().flatten().any(is_only_others)
+    // Of a cell that both go through it cannot be told whose it is.
+    [left, right].into_iter().flatten().any(|x| others.contains(&(x, y)))
 }
 
 /// The cells around a text that something other than the line itself is in.

@@ -105,7 +105,7 @@ pub(super) fn cells_of_points(plane: &Plane<'_>, scatter: &Scatter) -> HashSet<P
 /// text is not in the row of its mark, none is right above or below it.
 fn is_read_at(marks: &HashSet<Place>, own: Place, (from, y): Place, wide: u16) -> bool {
     /// Columns in which a mark in the row of a text draws it to itself.
-    const NEAR: u16 = 8;
+    const NEAR: u16 = 20;
     let gap = |x: u16| from.saturating_sub(x).max((x + 1).saturating_sub(from + wide));
     let is_next_to = y == own.1 && gap(own.0) <= CLOSE + 1;
     marks.iter().filter(|mark| **mark != own).all(|mark| match mark.1.abs_diff(y) {
