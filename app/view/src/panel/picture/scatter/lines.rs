@@ -139,7 +139,7 @@ fn best(
         over.into_iter().chain(next_to)
     });
     let own: HashSet<(u16, u16)> = way.iter().copied().collect();
-    let is_own = |place: &Place| !is_led_to(plot, canvas, others, *place, wide);
+    let is_own = |place: &Place| !is_led_to(plot, canvas, (&own, others), *place, wide);
     let mut best: Option<(usize, (u16, u16))> = None;
     for place in around.filter(|place| is_free(*place)).filter(is_own).filter(is_apart) {
         let crowd = crowd(plot, canvas, (&own, others), place, wide);
@@ -157,7 +157,7 @@ fn best(
 fn is_led_to(
     plot: Rect,
     canvas: &Canvas,
-    others: &HashSet<Place>,
+    (own, others): (&HashSet<Place>, &HashSet<Place>),
     (start, y): Place,
     wide: u16,
 ) -> bool {
@@ -167,7 +167,9 @@ fn is_led_to(
     let left = (start.saturating_sub(NEAR).max(plot.x)..start).rev().find(is_others);
     let right = (start + wide..(start + wide + NEAR).min(plot.right())).find(is_others);
     // Of a cell that both go through it cannot be told whose it is.
-    [left, right].into_iter().flatten().any(|x| others.contains(&(x, y)))
+    let is_own = |x: u16| own.contains(&(x, y)) && !others.contains(&(x, y));
+    let ends = [left, right].into_iter().flatten();
+    ends.filter(|x| is_line(symbol(plot, canvas, (*x, y)))).any(|x| !is_own(x))
 }
 
 /// The cells around a text that something other than the line itself is in.
