@@ -43,6 +43,8 @@ use crate::{attempts, axis, canvas as pen, metrics, text};
 pub struct Scene<'a> {
     pub schema: &'a Schema,
     pub panel: &'a Panel,
+    /// What the lesson calls the panel, if it says so.
+    pub title: Option<&'a str>,
     pub data: &'a RunData,
     /// Earlier runs to put behind it, the newest first.
     pub earlier: &'a [Earlier],
@@ -78,6 +80,7 @@ impl<'a> Scene<'a> {
         Self {
             schema,
             panel,
+            title: None,
             data,
             earlier: &[],
             view,
@@ -263,14 +266,21 @@ fn title(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Look) -> Rec
         }
     }
     let facts = facts(scene, look);
+    let mut free = area.right();
     // The facts that fit right of the name, the most telling first.
     for kept in (1..=facts.len()).rev() {
         let text = facts[..kept].join(look.glyphs.separator);
         let width = pen::width(&text);
         if end.saturating_add(2).saturating_add(width) <= area.right() {
-            pen.text(area.right() - width, area.y, &text, theme.dim);
+            free = area.right() - width;
+            pen.text(free, area.y, &text, theme.dim);
             break;
         }
+    }
+    if let Some(title) = scene.title
+        && end.saturating_add(pen::width(title) + 4) <= free
+    {
+        pen.text(end + 2, area.y, title, theme.text);
     }
     below_title(area)
 }

@@ -268,7 +268,8 @@ fn judge_match(given: &Answer, pairs: &[Match], extra: &[String]) -> Option<Judg
     Some(match wrong {
         0 => Judgement::Right,
         wrong => {
-            Judgement::Wrong(Some(format!("{wrong} of {} do not belong together", pairs.len())))
+            let verb = if wrong == 1 { "does" } else { "do" };
+            Judgement::Wrong(Some(format!("{wrong} of {} {verb} not belong together", pairs.len())))
         }
     })
 }
@@ -293,12 +294,18 @@ fn judge_order(
         return Some(Judgement::Right);
     }
     let stated = wrong.iter().find(|wrong| order == wrong.value);
-    let in_place = order.iter().zip(answer).take_while(|(a, b)| a == b).count();
-    Some(Judgement::Wrong(match stated {
-        Some(stated) => Some(stated.say.clone()),
-        None if in_place == 0 => None,
-        None => Some(format!("the first {in_place} are in place")),
-    }))
+    let are_right = || order.iter().zip(answer).map(|(given, right)| given == right);
+    let first = are_right().take_while(|is_right| *is_right).count();
+    let in_all = are_right().filter(|is_right| *is_right).count();
+    Some(Judgement::Wrong(Some(match (stated, first, in_all) {
+        (Some(stated), ..) => stated.say.clone(),
+        (None, 0, 0) => "none is in its place".to_owned(),
+        (None, 0, in_all) => {
+            format!("in their place: {in_all} of {}, the first is not", answer.len())
+        }
+        (None, 1, _) => "the first is in its place, the second is not".to_owned(),
+        (None, first, _) => format!("the first {first} are in place, the next is not"),
+    })))
 }
 
 /// Records an answer to a question that is graded elsewhere; none if it has not the shape of one.

@@ -242,6 +242,7 @@ impl LabState {
         Some(Scene {
             schema: self.schema,
             panel: self.schema.panels.get(index)?,
+            title: self.pictures.title(index),
             data: self.shown(),
             earlier: self.behind(index),
             view: self.pictures.views.get(index)?,
@@ -380,11 +381,11 @@ pub(super) fn lab(
     let place = |name: &str| schema.panels.iter().position(|panel| panel.name == name);
     let named = directive.panels.iter().filter_map(|panel| {
         let until = panel.until.as_ref().map(|until| until.value.clone());
-        Some(Listed { panel: place(&panel.name)?, until })
+        Some(Listed { title: panel.title.clone(), until, ..Listed::untitled(place(&panel.name)?) })
     });
     let mut listed: Vec<Listed> = named.collect();
     if listed.is_empty() {
-        listed.extend((0..schema.panels.len()).map(|panel| Listed { panel, until: None }));
+        listed.extend((0..schema.panels.len()).map(Listed::untitled));
     }
     let title = directive.title.as_deref().unwrap_or(&schema.title);
     let mut lab = LabState::empty(&directive.id, title, schema);

@@ -194,6 +194,17 @@ fn charts_draw_at_every_size_and_view() {
 }
 
 #[test]
+fn a_panel_is_called_what_the_lesson_calls_it_where_there_is_room() {
+    let (schema, data) = (schema(), steered(100));
+    let look = look(ColorDepth::TrueColor, GlyphSet::Unicode);
+    let title = Some("How it falls");
+    let scene = Scene { title, ..named(&schema, &data, "loss-curve") };
+    let first = |width: u16| rows(&drawn_inside(&scene, width, 12, &look)).concat();
+    assert!(first(90).contains("loss-curve") && first(90).contains("How it falls"));
+    assert!(first(40).contains("loss-curve") && !first(40).contains("How it falls"));
+}
+
+#[test]
 fn nothing_says_why_there_is_nothing() {
     let schema = schema();
     let mut data = RunData::default();

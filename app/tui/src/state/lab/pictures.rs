@@ -25,11 +25,24 @@ pub struct Pictures {
 pub struct Listed {
     /// By index into the schema.
     pub panel: usize,
+    pub title: Option<String>,
     /// The question, prediction or try that has to be done before it is shown.
     pub until: Option<String>,
 }
 
+impl Listed {
+    /// A panel that is called by its name and shown from the beginning.
+    pub fn untitled(panel: usize) -> Self {
+        Self { panel, title: None, until: None }
+    }
+}
+
 impl Pictures {
+    /// What the lesson calls a panel, if it says so.
+    pub fn title(&self, panel: usize) -> Option<&str> {
+        self.listed.iter().find(|listed| listed.panel == panel)?.title.as_deref()
+    }
+
     /// The panel this many places after the one drawn large, by index into the schema.
     pub fn after(&self, places: usize) -> Option<usize> {
         self.panels.get((self.chosen + places) % self.panels.len().max(1)).copied()

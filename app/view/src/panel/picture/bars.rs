@@ -2,7 +2,7 @@
 
 use mlsys_lab::frame::{Bar, Bars};
 use mlsys_lab::schema::Scale;
-use mlsys_lab::value::number;
+use mlsys_lab::value::{number, significant};
 use ratatui::layout::Rect;
 
 use crate::axis::{Axis, bounds, cell_at};
@@ -12,7 +12,7 @@ use crate::glyphs::Glyphs;
 use crate::panel::picture::{At, LEAST, Picture, RowNeed, page_rows};
 use crate::panel::quantity;
 use crate::panel::view::{AxisRange, FrameView};
-use crate::quantity::{brief, unit};
+use crate::quantity::{Prefix, brief, unit};
 use crate::theme::Look;
 
 /// Columns that the longest bar has at least before remarks stand right of it.
@@ -53,14 +53,33 @@ fn axis(bars: &Bars, held: impl Iterator<Item = f64>) -> Axis {
     }
 }
 
-fn value_text(bar: &Bar, scale: Scale, unit: Option<&str>, look: &Look) -> String {
+/// The prefix that all values are written with: that of the largest, unless some would have no digit to read then.
+fn shared_prefix(bars: &Bars, unit: Option<&str>) -> Option<Prefix> {
+    let sizes = || bars.bars.iter().filter_map(|bar| bar.value).map(f64::abs);
+    let largest = sizes().filter(|size| size.is_finite()).fold(0.0, f64::max);
+    let is_near = sizes().all(|size| size == 0.0 || size >= 1e-3 * largest);
+    is_near.then(|| Prefix::for_size(largest, unit)).filter(|prefix| prefix.letter().is_some())
+}
+
+fn value_text(
+    bar: &Bar,
+    scale: Scale,
+    (unit, prefix): (Option<&str>, Option<Prefix>),
+    look: &Look,
+) -> String {
     match (bar.value, scale) {
         (None, _) => format!("{} not finite", look.glyphs.not_finite),
         (Some(x), _) if !x.is_finite() => format!("{} not finite", look.glyphs.not_finite),
         (Some(x), Scale::Log) if x <= 0.0 => {
             format!("{} (not on a log axis)", quantity(x, unit, &look.glyphs))
         }
-        (Some(x), Scale::Linear | Scale::Log) => brief(x, unit, &look.glyphs),
+        (Some(x), Scale::Linear | Scale::Log) => match prefix {
+            Some(prefix) => {
+                let count = number(significant(x / prefix.factor, 4));
+                format!("{count} {}", prefix.suffix(unit, &look.glyphs))
+            }
+            None => brief(x, unit, &look.glyphs),
+        },
     }
 }
 
@@ -82,6 +101,7 @@ struct Captions {
 /// values do without a unit, or the remarks are cut after their first part.
 fn captions(bars: &Bars, area: Rect, unit: Option<&str>, look: &Look) -> Captions {
     let values = |unit: Option<&str>| -> Vec<String> {
+        let unit = (unit, shared_prefix(bars, unit));
         bars.bars.iter().map(|bar| value_text(bar, bars.scale, unit, look)).collect()
     };
     let remarks = |part: Part| -> Vec<String> {
