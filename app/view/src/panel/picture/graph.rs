@@ -51,13 +51,22 @@ struct WalkPosition {
 
 pub(crate) fn draw(area: Rect, canvas: &mut Canvas, graph: &Graph, sight: &GraphView, look: &Look) {
     // A page has the steps below the picture.
-    let foot = if canvas.is_page() { 0 } else { foot(area) };
-    let [body, foot] = [
-        Rect { height: area.height - foot, ..area },
-        Rect { y: area.bottom() - foot, height: foot, ..area },
-    ];
-    let room = (usize::from(body.width), usize::from(body.height));
-    let drawing = Drawing::fitting(graph, sight, room);
+    let rows = if canvas.is_page() { 0 } else { foot(area) };
+    let split = |foot: u16| {
+        let body = Rect { height: area.height - foot, ..area };
+        (body, Rect { y: body.bottom(), height: foot, ..area })
+    };
+    let drawn = |(body, foot): (Rect, Rect)| {
+        let room = (usize::from(body.width), usize::from(body.height));
+        (body, foot, Drawing::fitting(graph, sight, room))
+    };
+    let mut made = drawn(split(rows));
+    let higher = split(rows.min(LEAST_FOOT));
+    // A graph that is cut by a few rows has them from what is said below.
+    if !made.2.fits(made.0) && made.2.fits(higher.0) {
+        made = drawn(higher);
+    }
+    let (body, foot, drawing) = made;
     let at = match canvas.is_page() {
         true => WalkPosition { focus: None, link: None },
         false => at(graph, sight, &drawing),
@@ -77,6 +86,9 @@ pub(crate) fn draw(area: Rect, canvas: &mut Canvas, graph: &Graph, sight: &Graph
         draw_facts(foot, canvas, graph, sight, &drawing, look);
     }
 }
+
+/// Rows below in which a step can be told.
+const LEAST_FOOT: u16 = 2;
 
 /// Rows for what is said below, the same at every step so that the picture stands still.
 fn foot(area: Rect) -> u16 {
