@@ -120,6 +120,15 @@ impl Screen {
         tcgetattr(&self.slave).unwrap().local_modes != self.before.local_modes
     }
 
+    /// Whether the terminal is raw in time: a job that continues sets it twice, and it is off in between.
+    pub(crate) fn becomes_raw(&mut self) -> bool {
+        let until = Instant::now() + TIMEOUT;
+        while !self.is_raw() && Instant::now() < until {
+            self.read_more(Instant::now() + Duration::from_millis(10));
+        }
+        self.is_raw()
+    }
+
     /// Waits until the program is stopped as a job.
     #[track_caller]
     pub(crate) fn wait_until_stopped(&mut self) {

@@ -46,7 +46,7 @@ fn on_screen(screen: &mut Screen, step: &str, rest: &str) {
         "lacks" => !screen.raw().contains(rest),
         "hides" => !screen.shown().contains(rest),
         "ascii" => screen.shown().is_ascii(),
-        "raw" => screen.is_raw(),
+        "raw" => screen.becomes_raw(),
         "cooked" => !screen.is_raw(),
         "exit" => screen.exit_code() == rest.parse().ok(),
         "unread" => screen.unread().to_string() == rest,
