@@ -163,7 +163,7 @@ pub fn given(question: &Question, answer: &Answer) -> String {
     pairs.collect::<Vec<_>>().join("; ")
 }
 
-/// That a right answer counts although another was given after it.
+/// Says that an earlier right answer counts.
 pub fn earned(question: &Question, answered: &Answered) -> Option<String> {
     let earned = answered.earned.as_ref()?;
     Some(match question.kind.asked() {

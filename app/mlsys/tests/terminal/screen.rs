@@ -120,7 +120,7 @@ impl Screen {
         tcgetattr(&self.slave).unwrap().local_modes != self.before.local_modes
     }
 
-    /// Whether the terminal is raw in time: a job that continues sets it twice, and it is off in between.
+    /// Waits for raw mode; false after the timeout. A job that continues sets it twice, and it is off in between.
     pub(crate) fn becomes_raw(&mut self) -> bool {
         let until = Instant::now() + TIMEOUT;
         while !self.is_raw() && Instant::now() < until {

@@ -63,7 +63,7 @@ pub struct Page {
     pub passing: Option<usize>,
     /// The prediction that a run has just revealed: the next step shows it before it goes on.
     pub revealed: Option<usize>,
-    /// The revealed prediction that was told of already.
+    /// The revealed prediction that the learner was last told of.
     pub revealed_told: Option<usize>,
 }
 

@@ -62,7 +62,7 @@ pub(crate) fn draw(area: Rect, canvas: &mut Canvas, graph: &Graph, sight: &Graph
     };
     let mut made = drawn(split(rows));
     let higher = split(rows.min(LEAST_FOOT));
-    // A graph that is cut by a few rows has them from what is said below.
+    // A graph that lacks a few rows gets them from the lines below it.
     if !made.2.fits(made.0) && made.2.fits(higher.0) {
         made = drawn(higher);
     }
@@ -87,7 +87,7 @@ pub(crate) fn draw(area: Rect, canvas: &mut Canvas, graph: &Graph, sight: &Graph
     }
 }
 
-/// Rows below in which a step can be told.
+/// Fewest rows in which a step is described.
 const LEAST_FOOT: u16 = 2;
 
 /// Rows for what is said below, the same at every step so that the picture stands still.

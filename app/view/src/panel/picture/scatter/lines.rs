@@ -22,7 +22,7 @@ pub(super) fn style_of(scatter: &Scatter, line: usize, look: &Look) -> Style {
     look.theme.curve(place_of(scatter, line))
 }
 
-/// A colour that comes a second time has dashes.
+/// The second line of a colour is dashed.
 pub(super) fn stroke_of(scatter: &Scatter, line: usize, look: &Look) -> Stroke {
     let is_repeated = place_of(scatter, line) >= look.theme.curves.len();
     if is_repeated { Stroke::Dashed(4, 2) } else { Stroke::Solid }
@@ -112,7 +112,7 @@ fn best(
     (way, others, marks): (&[Place], &HashSet<Place>, &HashSet<Place>),
     wide: u16,
 ) -> Option<(u16, u16)> {
-    // A name next to a mark would be that one's.
+    // A name next to a mark would be read as the name of the mark.
     let is_apart = |&(start, y): &Place| {
         let gap = |x: u16| start.saturating_sub(x).max((x + 1).saturating_sub(start + wide));
         let is_near = |(x, row): &Place| match row.abs_diff(y) {
@@ -161,12 +161,12 @@ fn is_led_to(
     (start, y): Place,
     wide: u16,
 ) -> bool {
-    /// Columns over which an eye goes on from a line's end.
+    /// A line that ends this near in the row of a text seems to lead to it.
     const NEAR: u16 = 6;
     let is_others = |x: &u16| symbol(plot, canvas, (*x, y)) != " ";
     let left = (start.saturating_sub(NEAR).max(plot.x)..start).rev().find(is_others);
     let right = (start + wide..(start + wide + NEAR).min(plot.right())).find(is_others);
-    // Of a cell that both go through it cannot be told whose it is.
+    // A cell that both lines cross tells nothing.
     let is_own = |x: u16| own.contains(&(x, y)) && !others.contains(&(x, y));
     let ends = [left, right].into_iter().flatten();
     ends.filter(|x| is_line(symbol(plot, canvas, (*x, y)))).any(|x| !is_own(x))

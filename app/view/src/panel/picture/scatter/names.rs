@@ -93,7 +93,7 @@ fn texts(scatter: &Scatter, points: &[usize], look: &Look) -> Vec<(String, usize
     [Some(all), short, own].into_iter().flatten().collect()
 }
 
-/// Where a text of a width stands for the mark at a place; the last function says whether it is read as that mark's there.
+/// Finds the place of a text of a width for the mark at a place; the function says whether a place is unambiguous.
 type Placing = fn(Rect, &Canvas, Place, u16, &dyn Fn(Place) -> bool, &Look) -> Option<Place>;
 
 /// The cells of all points.
@@ -104,7 +104,7 @@ pub(super) fn cells_of_points(plane: &Plane<'_>, scatter: &Scatter) -> HashSet<P
 /// Whether a text at a place is read as the name of the mark at `own` and of no other: none is near in its row, and where the
 /// text is not in the row of its mark, none is right above or below it.
 fn is_read_at(marks: &HashSet<Place>, own: Place, (from, y): Place, wide: u16) -> bool {
-    /// Columns in which a mark in the row of a text draws it to itself.
+    /// A mark this near in the row of a text seems to be the one that it names.
     const NEAR: u16 = 20;
     let gap = |x: u16| from.saturating_sub(x).max((x + 1).saturating_sub(from + wide));
     let is_next_to = y == own.1 && gap(own.0) <= CLOSE + 1;
