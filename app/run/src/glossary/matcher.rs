@@ -138,7 +138,8 @@ impl Matcher {
         // Only the last word of a name takes an ending, and of a single word that is the first.
         whole.or_else(|| {
             let is_one = |name: &&Name| {
-                name.rest.is_empty() && singulars(spelled).any(|one| name.is_spelled(&one))
+                let mut stems = std::iter::once(spelled.into()).chain(singulars(spelled));
+                name.rest.is_empty() && stems.any(|one| name.is_spelled(&one))
             };
             let mut names = singulars(first).filter_map(|one| named(&one));
             let name = names.find_map(|names| names.iter().find(is_one))?;
@@ -245,6 +246,7 @@ mod tests {
             ("an all reduce, an all-reduce", &["all reduce", "all-reduce"]),
             ("after all, reduce it", &[]),
             ("biases", &["biases"]),
+            ("BIASES, Batches", &["BIASES", "Batches"]),
             ("memory hierarchies", &["memory hierarchies"]),
             ("Moore\u{2019}s law", &["Moore\u{2019}s law"]),
             ("with 2:4 sparsity", &["2:4 sparsity"]),
