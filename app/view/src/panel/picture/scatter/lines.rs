@@ -6,7 +6,7 @@ use mlsys_lab::frame::{Scatter, ScatterLine};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::names::{CLOSE, Place, cells_of_points, is_line, symbol};
+use super::names::{CLOSE, Place, cells_of_points, gap, is_line, symbol};
 use crate::canvas::{self as pen, Canvas, Pen, Stroke};
 use crate::panel::line::letter;
 use crate::panel::plane::Plane;
@@ -114,10 +114,9 @@ fn best(
 ) -> Option<(u16, u16)> {
     // A name next to a mark would be read as the name of the mark.
     let is_apart = |&(start, y): &Place| {
-        let gap = |x: u16| start.saturating_sub(x).max((x + 1).saturating_sub(start + wide));
         let is_near = |(x, row): &Place| match row.abs_diff(y) {
-            0 => gap(*x) <= CLOSE + 1,
-            1 => gap(*x) == 0,
+            0 => gap(*x, (start, wide)) <= CLOSE + 1,
+            1 => gap(*x, (start, wide)) == 0,
             _ => false,
         };
         !marks.iter().any(is_near)
@@ -163,9 +162,9 @@ fn is_led_to(
 ) -> bool {
     /// A line that ends this near in the row of a text seems to lead to it.
     const NEAR: u16 = 6;
-    let is_others = |x: &u16| symbol(plot, canvas, (*x, y)) != " ";
-    let left = (start.saturating_sub(NEAR).max(plot.x)..start).rev().find(is_others);
-    let right = (start + wide..(start + wide + NEAR).min(plot.right())).find(is_others);
+    let is_drawn = |x: &u16| symbol(plot, canvas, (*x, y)) != " ";
+    let left = (start.saturating_sub(NEAR).max(plot.x)..start).rev().find(is_drawn);
+    let right = (start + wide..(start + wide + NEAR).min(plot.right())).find(is_drawn);
     // A cell that both lines cross tells nothing.
     let is_own = |x: u16| own.contains(&(x, y)) && !others.contains(&(x, y));
     let ends = [left, right].into_iter().flatten();

@@ -93,12 +93,17 @@ fn texts(scatter: &Scatter, points: &[usize], look: &Look) -> Vec<(String, usize
     [Some(all), short, own].into_iter().flatten().collect()
 }
 
-/// Finds the place of a text of a width for the mark at a place; the function says whether a place is unambiguous.
-type Placing = fn(Rect, &Canvas, Place, u16, &dyn Fn(Place) -> bool, &Look) -> Option<Place>;
+/// Finds the place of a text of a width for the mark at a place, among the cells of all marks.
+type Placing = fn(Rect, &Canvas, (Place, &HashSet<Place>), u16, &Look) -> Option<Place>;
 
 /// The cells of all points.
 pub(super) fn cells_of_points(plane: &Plane<'_>, scatter: &Scatter) -> HashSet<Place> {
     scatter.points.iter().filter_map(|point| cell(plane, scatter, point)).collect()
+}
+
+/// Columns from a mark to a text in another row or its own, 0 above and below it, 1 next to it.
+pub(super) fn gap(mark: u16, (from, wide): (u16, u16)) -> u16 {
+    from.saturating_sub(mark).max((mark + 1).saturating_sub(from + wide))
 }
 
 /// Whether a text at a place is read as the name of the mark at `own` and of no other: none is near in its row, and where the
@@ -106,7 +111,7 @@ pub(super) fn cells_of_points(plane: &Plane<'_>, scatter: &Scatter) -> HashSet<P
 fn is_read_at(marks: &HashSet<Place>, own: Place, (from, y): Place, wide: u16) -> bool {
     /// A mark this near in the row of a text seems to be the one that it names.
     const NEAR: u16 = 20;
-    let gap = |x: u16| from.saturating_sub(x).max((x + 1).saturating_sub(from + wide));
+    let gap = |x: u16| gap(x, (from, wide));
     let is_next_to = y == own.1 && gap(own.0) <= CLOSE + 1;
     marks.iter().filter(|mark| **mark != own).all(|mark| match mark.1.abs_diff(y) {
         0 => y == own.1 || gap(mark.0) > NEAR,
@@ -134,8 +139,7 @@ pub(super) fn of_points(
         let find = |place: Placing| {
             let found = |(text, count): &(String, usize)| {
                 let wide = pen::width(text);
-                let is_own = |place: Place| is_read_at(&drawn, at, place, wide);
-                Some((place(plot, canvas, at, wide, &is_own, look)?, text.clone(), *count))
+                Some((place(plot, canvas, (at, &drawn), wide, look)?, text.clone(), *count))
             };
             texts.iter().find_map(found)
         };
@@ -203,9 +207,8 @@ fn is_nearest(
 fn close(
     plot: Rect,
     canvas: &Canvas,
-    (x, y): Place,
+    ((x, y), marks): (Place, &HashSet<Place>),
     wide: u16,
-    is_own: &dyn Fn(Place) -> bool,
     look: &Look,
 ) -> Option<Place> {
     let is_near = |from: u16| {
@@ -217,7 +220,9 @@ fn close(
     let mut over =
         [y.wrapping_sub(1), y + 1].into_iter().flat_map(|row| over.map(|from| (from, row)));
     let next_to = [right + 1, left].into_iter().find(|from| is_near(*from)).map(|from| (from, y));
-    let is_over = |place: &Place| is_apart(plot, canvas, *place, wide) && is_own(*place);
+    let is_over = |place: &Place| {
+        is_apart(plot, canvas, *place, wide) && is_read_at(marks, (x, y), *place, wide)
+    };
     next_to.or_else(|| over.find(is_over))
 }
 
@@ -228,9 +233,8 @@ pub(super) const CLOSE: u16 = 2;
 fn far(
     plot: Rect,
     canvas: &Canvas,
-    (x, y): Place,
+    ((x, y), marks): (Place, &HashSet<Place>),
     wide: u16,
-    is_own: &dyn Fn(Place) -> bool,
     look: &Look,
 ) -> Option<Place> {
     /// Columns that the eye follows to a name.
@@ -239,7 +243,7 @@ fn far(
     let mut places = (CLOSE + 1..=FAR.min(plot.width / 4)).flat_map(sides).flatten();
     let found = places.find(|from| {
         is_apart(plot, canvas, (*from, y), wide)
-            && is_own((*from, y))
+            && is_read_at(marks, (x, y), (*from, y), wide)
             && is_nearest(plot, canvas, (x, y), (*from, wide), look)
     });
     found.map(|from| (from, y))
