@@ -51,22 +51,17 @@ struct WalkPosition {
 
 pub(crate) fn draw(area: Rect, canvas: &mut Canvas, graph: &Graph, sight: &GraphView, look: &Look) {
     // A page has the steps below the picture.
-    let rows = if canvas.is_page() { 0 } else { foot(area) };
-    let split = |foot: u16| {
-        let body = Rect { height: area.height - foot, ..area };
-        (body, Rect { y: body.bottom(), height: foot, ..area })
-    };
-    let drawn = |(body, foot): (Rect, Rect)| {
-        let room = (usize::from(body.width), usize::from(body.height));
-        (body, foot, Drawing::fitting(graph, sight, room))
-    };
-    let mut made = drawn(split(rows));
-    let higher = split(rows.min(LEAST_FOOT));
+    let foot = if canvas.is_page() { 0 } else { foot(area) };
+    let above = |foot: u16| Rect { height: area.height - foot, ..area };
+    let mut body = above(foot);
+    let room = (usize::from(body.width), usize::from(body.height));
+    let drawing = Drawing::fitting(graph, sight, room);
     // A graph that lacks a few rows gets them from the lines below it.
-    if !made.2.fits(made.0) && made.2.fits(higher.0) {
-        made = drawn(higher);
+    let higher = above(foot.min(LEAST_FOOT));
+    if !drawing.fits(body) && drawing.fits(higher) {
+        body = higher;
     }
-    let (body, foot, drawing) = made;
+    let foot = Rect { y: body.bottom(), height: area.height - body.height, ..area };
     let at = match canvas.is_page() {
         true => WalkPosition { focus: None, link: None },
         false => at(graph, sight, &drawing),
