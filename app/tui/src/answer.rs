@@ -166,18 +166,10 @@ pub fn given(question: &Question, answer: &Answer) -> String {
 /// Says that an earlier right answer counts.
 pub fn earned(question: &Question, answered: &Answered) -> Option<String> {
     let earned = answered.earned.as_ref()?;
-    Some(match question.kind.asked() {
-        Asked::Kernel { .. } => "your earlier kernel is right and counts".to_owned(),
-        Asked::Numeric { .. }
-        | Asked::List
-        | Asked::Expression
-        | Asked::Text
-        | Asked::Choice { .. }
-        | Asked::Multiple { .. }
-        | Asked::Match { .. }
-        | Asked::Order { .. } => {
-            format!("your earlier answer is right and counts: {}", given(question, earned))
-        }
+    // A kernel is too long to be repeated.
+    Some(match matches!(question.kind.asked(), Asked::Kernel { .. }) {
+        true => "your earlier kernel is right and counts".to_owned(),
+        false => format!("your earlier answer is right and counts: {}", given(question, earned)),
     })
 }
 

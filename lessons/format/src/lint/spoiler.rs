@@ -3,8 +3,9 @@
 //! The answer is looked for, at the precision in which it is shown, in the text above the question and in all that
 //! directives above it show as text, in the values of settings and knobs of the labs above it, and in the panels, the
 //! metrics and the headline that the lesson shows of those labs that answer at once, run as the lesson sets them. What a
-//! panel shows is what its drawing writes, so that no kind of picture can be forgotten. The first lab counts as above: it
-//! is on the screen when the lesson opens; so does the lab of a prediction that is above. So that numbers which are there for another reason do not drown authors,
+//! panel shows is what its drawing writes, so that no kind of picture can be forgotten. Two kinds of labs count as above
+//! wherever they stand: the first one, which is on the screen when the lesson opens, and those that a prediction above
+//! runs. So that numbers which are there for another reason do not drown authors,
 //!
 //! - a number counts alone if the answer has three significant digits or more, zeros at the end left out; with fewer, only
 //!   if the answer's unit stands behind it;

@@ -307,12 +307,12 @@ fn integer(number: u64) -> Value {
     Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
-/// Three digits are read; more only widen the column.
 /// A share of the whole: three digits, and no more than three behind the point.
 fn thousandths(percent: f64) -> Value {
     Value::Float((significant(percent, 3) * 1e3).round() / 1e3)
 }
 
+/// Three digits are read; more only widen the column.
 fn short(number: f64) -> Value {
     Value::Float(significant(number, 3))
 }
