@@ -163,6 +163,11 @@ impl Machine {
         self.running().find(|resident| resident.block == block)
     }
 
+    /// A block that has begun, also after its end, until another takes its place.
+    pub(super) fn latest(&self, block: u32) -> Option<&Resident> {
+        self.residents.iter().flatten().find(|resident| resident.block == block)
+    }
+
     pub fn block_state(&self, block: u32) -> BlockState {
         if self.resident(block).is_some() {
             BlockState::Resident

@@ -130,7 +130,7 @@ impl Machine {
         block: u32,
         warp: usize,
     ) -> Option<(u32, &Access, Vec<Option<Reach>>)> {
-        let resident = self.residents.iter().flatten().find(|resident| resident.block == block)?;
+        let resident = self.latest(block)?;
         let access = resident.warps.get(warp)?.access.as_deref()?;
         let lane = |lane: usize| {
             (access.mask >> lane & 1 != 0).then(|| self.reach(access.addresses[lane], access.bytes))
@@ -172,9 +172,10 @@ impl Machine {
         arrays
     }
 
-    /// State and number at a byte of a block's shared memory; none if the block is not in flight or has no such byte.
+    /// State and number at a byte of a block's shared memory; none if it has no such byte, before the block has begun, and when
+    /// another block has taken its place.
     pub fn shared_cell(&self, block: u32, byte: u32, of: Scalar) -> Option<(CellState, Value)> {
-        let store = &self.resident(block)?.shared;
+        let store = &self.latest(block)?.shared;
         let at = byte as usize;
         let end = at.checked_add(of.bytes() as usize)?;
         if end > store.bytes.len() {

@@ -40,7 +40,8 @@ pub use debugger::{KernelDebugger, Play, Thread};
 use state::LaneState;
 pub use thread::{status, thread_details};
 
-const NOTHING_RUN: &str = "Nothing has run yet: . goes on by one instruction, , goes back.";
+const NOTHING_RUN: &str =
+    "Nothing has run yet. The key . goes forward by one instruction, the key , goes back.";
 
 /// Rows in which the chosen problem is told in full.
 const TOLD: u16 = 3;

@@ -272,6 +272,45 @@ fn sectors_of_a_naive_transpose_and_banks_of_a_tile() {
     compare("kernel-banks", &banks, &walk);
 }
 
+/// Before the first step the panels show the first access instead of nothing.
+#[test]
+fn the_first_access_is_seen_before_the_first_step() {
+    let launch = ["example=transpose-tile", "rows=32", "columns=32", "block_dim=[32, 32]"];
+    for (panel, holds) in [("sectors", "4 sectors of 32 bytes"), ("banks", "bank")] {
+        let kernel = sent(panel, &launch);
+        let mut walk = KernelDebugger::new(&kernel);
+        let said = words(&kernel, &walk);
+        assert!(said.contains("Before the first step: the first access, by warp"), "{said}");
+        assert!(said.contains(holds), "{said}");
+        on(&mut walk, 1);
+        assert!(!words(&kernel, &walk).contains("Before the first step"));
+    }
+    let none = ["example=custom", "source=__global__ void k(float *x) { }"];
+    let kernel = sent("sectors", &none);
+    let said = words(&kernel, &KernelDebugger::new(&kernel));
+    assert!(said.contains("Nothing has run yet"), "{said}");
+}
+
+/// Shared memory keeps what a block wrote until another block takes its place.
+#[test]
+fn shared_memory_outlives_its_block() {
+    let launch = ["example=window-sum-shared", "elements=64", "block_dim=[16]"];
+    for (concurrent, block, holds) in [
+        (4, 0, "tile[0]: 0 written"),
+        (1, 3, "tile[0]: 0 written"),
+        (1, 0, "block 0 has ended; another block has its place"),
+    ] {
+        let concurrent = format!("concurrent_blocks={concurrent}");
+        let settings: Vec<&str> = launch.into_iter().chain([concurrent.as_str()]).collect();
+        let memory = sent("memory", &settings);
+        let mut walk = KernelDebugger::new(&memory);
+        walk.seek(Goal::End, Direction::Forward);
+        assert!(walk.choose(Thread { block, warp: 0, lane: 0 }));
+        let said = words(&memory, &walk);
+        assert!(said.contains(holds), "{settings:?}, block {block}: {said}");
+    }
+}
+
 #[test]
 fn the_instruction_cursor_moves_both_ways() {
     let order = sent("timeline", &["example=reduce-sequential", "elements=128", "block_dim=[128]"]);

@@ -1,13 +1,14 @@
 //! What the last access of a warp moves: 32-byte sectors of global memory, or words of the banks of shared memory.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use mlsys_kernel::types::Scalar;
-use mlsys_kernel::{Access, LANES, Machine, Reach};
+use mlsys_kernel::{Access, BlockState, LANES, Machine, Reach};
 use mlsys_lab::frame::{Cell, CellRow, Cells, Frame, Kind, Pane, Tone};
 
 use super::before::Before;
-use super::cell_kinds::{kind, kinds, lane_ranges, verb};
+use super::cell_kinds::{kind, kinds, lane_ranges, taken, verb};
 use super::{KernelDebugger, NOTHING_RUN, Thread};
 
 /// Bytes of a sector of global memory.
@@ -16,6 +17,8 @@ const SECTOR: i64 = 32;
 const BANKS: usize = 32;
 /// Words of shared memory in a picture.
 const WORDS: u32 = 64 * BANKS as u32;
+/// Steps in which the first access is looked for.
+const MOST_STEPS: usize = 4096;
 
 #[derive(Debug, thiserror::Error)]
 enum NoAccess {
@@ -27,17 +30,55 @@ enum NoAccess {
     None { block: u32, warp: u32 },
 }
 
-/// The last access of the selected warp, and where each lane reached.
-type LastAccess<'a> = (&'a Machine, &'a Access, Vec<Option<Reach>>);
+/// The machine right after an access of a warp.
+struct Position<'a> {
+    machine: Cow<'a, Machine>,
+    block: u32,
+    warp: u32,
+    /// What the sentence below the picture begins with.
+    preface: String,
+}
 
-fn last_access(debugger: &KernelDebugger) -> Result<LastAccess<'_>, NoAccess> {
-    let machine = debugger.machine().map_err(Clone::clone)?;
-    let Thread { block, warp, .. } = debugger.here();
-    match machine.access(block, warp as usize) {
-        Some((access, reached)) => Ok((machine, access, reached)),
-        None if debugger.last().is_none() => Err(NoAccess::NothingRun),
-        None => Err(NoAccess::None { block, warp }),
+impl<'a> Position<'a> {
+    /// The last access of the selected warp. Before the first step it is the first access to this memory that the launch makes,
+    /// so that the picture is not empty.
+    fn of(debugger: &'a KernelDebugger, is_to: fn(&Reach) -> bool) -> Result<Self, NoAccess> {
+        let machine = debugger.machine().map_err(Clone::clone)?;
+        let Thread { block, warp, .. } = debugger.here();
+        if debugger.last().is_none() {
+            return Self::first(machine.clone(), is_to).ok_or(NoAccess::NothingRun);
+        }
+        Ok(Self { machine: Cow::Borrowed(machine), block, warp, preface: String::new() })
     }
+
+    fn first(mut machine: Machine, is_to: fn(&Reach) -> bool) -> Option<Self> {
+        for _ in 0..MOST_STEPS {
+            let step = machine.step()?;
+            let (block, warp) = (step.block, step.warp);
+            let Some((access, reached)) = machine.access(block, warp as usize) else { continue };
+            if access.place == step.place && reached.iter().flatten().any(is_to) {
+                let preface = format!(
+                    "Before the first step: the first access, by warp {warp} of block {block}. "
+                );
+                return Some(Self { machine: Cow::Owned(machine), block, warp, preface });
+            }
+        }
+        None
+    }
+
+    /// The access, and where each lane reached.
+    fn access(&self) -> Result<(&Access, Vec<Option<Reach>>), NoAccess> {
+        let Self { block, warp, .. } = *self;
+        self.machine.access(block, warp as usize).ok_or(NoAccess::None { block, warp })
+    }
+}
+
+fn is_global(reach: &Reach) -> bool {
+    matches!(reach, Reach::Global { .. })
+}
+
+fn is_shared(reach: &Reach) -> bool {
+    matches!(reach, Reach::Shared { .. })
 }
 
 /// The requested bytes of a sector, and the lanes that request them.
@@ -56,10 +97,15 @@ pub(super) fn sectors(debugger: &KernelDebugger, before: Option<&Before<'_>>) ->
         ("asked for outside the buffer", Tone::Bad),
         ("beyond the buffer", Tone::Empty),
     ];
-    let (machine, access, reached) = match last_access(debugger) {
+    let position = match Position::of(debugger, is_global) {
+        Ok(position) => position,
+        Err(error) => return Frame::Text(error.to_string()),
+    };
+    let (access, reached) = match position.access() {
         Ok(found) => found,
         Err(error) => return Frame::Text(error.to_string()),
     };
+    let machine = &position.machine;
     let bytes = i64::from(access.bytes);
     // By buffer and sector.
     let mut moved: BTreeMap<(&str, i64), Request> = BTreeMap::new();
@@ -106,7 +152,8 @@ pub(super) fn sectors(debugger: &KernelDebugger, before: Option<&Before<'_>>) ->
     let lanes: Vec<usize> = (0..LANES).filter(|lane| reached[*lane].is_some()).collect();
     let all = 32 * access.sectors;
     let note = format!(
-        "Line {line}: {} {} {bytes} bytes each. {} {} of {SECTOR} bytes move, {all} bytes; {} of them are used, {:.1}%.",
+        "{}Line {line}: {} {} {bytes} bytes each. {} {} of {SECTOR} bytes move, {all} bytes; {} of them are used, {:.1}%.",
+        position.preface,
         lane_ranges(&lanes),
         verb(Some(access.kind), lanes.len()),
         access.sectors,
@@ -132,10 +179,12 @@ pub(super) fn banks(debugger: &KernelDebugger, before: Option<&Before<'_>>) -> F
     if machine.shared_bytes() == 0 {
         return Frame::Text("The kernel uses no shared memory.".to_owned());
     }
-    let access = match last_access(debugger) {
-        Ok((_, access, reached)) => passes(access, &reached, before),
-        Err(error) => Frame::Text(error.to_string()),
+    let drawn = |position: &Position<'_>| {
+        let (access, reached) = position.access()?;
+        Ok(passes(access, &reached, &position.preface, before))
     };
+    let access = Position::of(debugger, is_shared).and_then(|position| drawn(&position));
+    let access = access.unwrap_or_else(|error: NoAccess| Frame::Text(error.to_string()));
     let block = debugger.here().block;
     let memory = words(machine, block);
     Frame::Panes(vec![
@@ -145,7 +194,12 @@ pub(super) fn banks(debugger: &KernelDebugger, before: Option<&Before<'_>>) -> F
 }
 
 /// The words requested from each bank, one below the other in the order of passes.
-fn passes(access: &Access, reached: &[Option<Reach>], before: Option<&Before<'_>>) -> Frame {
+fn passes(
+    access: &Access,
+    reached: &[Option<Reach>],
+    preface: &str,
+    before: Option<&Before<'_>>,
+) -> Frame {
     // Lanes that take 8 bytes go in two halves of a warp.
     let together = if access.bytes > 4 { LANES / 2 } else { LANES };
     let mut rows = Vec::new();
@@ -190,7 +244,7 @@ fn passes(access: &Access, reached: &[Option<Reach>], before: Option<&Before<'_>
         ]),
         rows,
         note: format!(
-            "Line {line}: {requested} different {} in {count} {}, {}.{}",
+            "{preface}Line {line}: {requested} different {} in {count} {}, {}.{}",
             if requested == 1 { "word" } else { "words" },
             if count == 1 { "pass" } else { "passes" },
             if replays == 0 {
@@ -229,7 +283,10 @@ fn words(machine: &Machine, block: u32) -> Frame {
     };
     let rows: Vec<CellRow> = (0..all.min(WORDS)).step_by(BANKS).map(row).collect();
     if rows.iter().all(|row| row.cells.iter().all(Option::is_none)) {
-        return Frame::Text(format!("Block {block} is not in flight."));
+        return Frame::Text(match machine.block_state(block) {
+            BlockState::Waiting => format!("Block {block} has not begun."),
+            BlockState::Resident | BlockState::Ended => taken(block),
+        });
     }
     let note = format!("The first {WORDS} of {all} words.");
     Frame::Cells(Cells {

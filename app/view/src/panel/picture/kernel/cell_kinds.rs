@@ -19,6 +19,7 @@ pub(super) const KINDS: [(&str, Tone); 6] = [
 pub(super) const UNTOUCHED: usize = 0;
 pub(super) const READ: usize = 1;
 pub(super) const WRITTEN: usize = 2;
+pub(super) const UNWRITTEN: usize = 4;
 /// Cells that no buffer has, which lanes reach for now, or did before.
 pub(super) const OUTSIDE: usize = 6;
 pub(super) const EARLIER: usize = 7;
@@ -44,10 +45,15 @@ pub(super) fn kind(state: CellState) -> usize {
         CellState { raced: true, .. } => 5,
         CellState { rewritten: true, .. } => 3,
         CellState { written: true, .. } => WRITTEN,
-        CellState { defined: false, .. } => 4,
+        CellState { defined: false, .. } => UNWRITTEN,
         CellState { read: true, .. } => READ,
         CellState { .. } => UNTOUCHED,
     }
+}
+
+/// Why the shared memory of a block is no longer there.
+pub(super) fn taken(block: u32) -> String {
+    format!("block {block} has ended; another block has its place")
 }
 
 pub(super) fn short(value: &Value) -> String {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use mlsys_kernel::{CellState, Machine, Reach};
+use mlsys_kernel::{BlockState, CellState, Machine, Reach};
 use mlsys_lab::frame::kernel::Kernel;
 use mlsys_lab::frame::{Cell, CellRow, Cells, Kind, Tone};
 
@@ -11,7 +11,8 @@ use super::NOTHING_RUN;
 use super::before::Before;
 use super::buffers::{Buffer, buffers};
 use super::cell_kinds::{
-    KINDS, NOW, READ, UNTOUCHED, WRITTEN, Written, behind, kind, kinds, lane_ranges, short, verb,
+    KINDS, NOW, READ, UNTOUCHED, UNWRITTEN, WRITTEN, Written, behind, kind, kinds, lane_ranges,
+    short, taken, verb,
 };
 use super::cells;
 use super::debugger::{KernelDebugger, Thread};
@@ -146,6 +147,14 @@ impl Launch<'_> {
                     cell_rows.push(CellRow::default());
                     continue;
                 };
+                if self.is_taken(buffer) {
+                    cell_rows.push(CellRow {
+                        label: buffer.label(row.start as i64),
+                        cells: row.map(|_| None).collect(),
+                        remark: taken(here.block),
+                    });
+                    continue;
+                }
                 if let Some(at) = own.filter(|at| row.contains(at)) {
                     mark = Some((cell_rows.len(), at - row.start));
                 }
@@ -173,10 +182,18 @@ impl Launch<'_> {
         (cell_rows, mark)
     }
 
+    /// Whether another block has this shared memory by now.
+    fn is_taken(&self, buffer: &Buffer) -> bool {
+        let here = self.debugger.here();
+        buffer.shared.is_some()
+            && self.machine.block_state(here.block) == BlockState::Ended
+            && buffer.value(self.machine, here, 0).is_none()
+    }
+
     fn cell(&self, buffer: &Buffer, element: usize, lanes: Option<&Vec<usize>>) -> Cell {
         let here = self.debugger.here();
         let Some((state, value)) = buffer.value(self.machine, here, element) else {
-            return Cell::new(4);
+            return Cell::new(UNWRITTEN);
         };
         match (self.written, kind(state)) {
             (Written::States, UNTOUCHED | READ | WRITTEN) if lanes.is_some() => Cell::new(NOW),
