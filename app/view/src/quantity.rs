@@ -1,6 +1,6 @@
 //! Numbers with units, short enough for a chart.
 
-use mlsys_lab::value::{number, significant};
+use mlsys_lab::value::{number, significant, unit_symbol};
 
 use crate::glyphs::Glyphs;
 
@@ -88,15 +88,7 @@ impl Prefix {
 
     /// The unit with the prefix, as it stands behind a number.
     pub fn suffix(self, unit: Option<&str>, glyphs: &Glyphs) -> String {
-        let unit = match unit {
-            None => return String::new(),
-            Some("seconds") => "s",
-            Some("joules") => "J",
-            Some("bytes") => "B",
-            Some("bytes/s") => "B/s",
-            Some("flops") => "flop",
-            Some(unit) => unit,
-        };
+        let Some(unit) = unit.map(unit_symbol) else { return String::new() };
         match self.letter {
             ' ' => unit.to_owned(),
             'u' => format!("{}{unit}", glyphs.micro),
@@ -121,17 +113,17 @@ mod tests {
             (0.0, Some("seconds"), "0 s"),
             (4872.0, Some("bytes"), "4.872 kB"),
             (53248.0, Some("B"), "53.25 kB"),
-            (9.1e13, Some("flop/s"), "91 Tflop/s"),
+            (9.1e13, Some("flop/s"), "91 TFLOP/s"),
             (0.031_249_9, Some("nats"), "0.03125 nats"),
             (-0.5, None, "-0.5"),
             (262_144.0, Some("parameters"), "262144 parameters"),
             (-0.0, Some("parameters"), "0 parameters"),
             (1.0, Some("tokens"), "1 token"),
             (1.0, Some("passes"), "1 pass"),
-            (1.0, Some("flops"), "1 flop"),
+            (1.0, Some("flops"), "1 FLOP"),
             (1.0, Some("seconds"), "1 s"),
             (1.0, Some("hertz"), "1 hertz"),
-            (1.0, Some("flops/byte"), "1 flops/byte"),
+            (76.5, Some("flops/byte"), "76.5 FLOP/B"),
             (1.0, Some("slots used"), "1 slots used"),
             (1.0, Some("bits a weight"), "1 bit a weight"),
             (1.5, Some("days"), "1.5 days"),

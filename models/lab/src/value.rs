@@ -169,6 +169,20 @@ pub fn number(x: f64) -> String {
     }
 }
 
+/// How a unit of a schema stands behind a number: `FLOP/s` for `flop/s`, `B` for `bytes`; another one as it is.
+pub fn unit_symbol(unit: &str) -> &str {
+    match unit {
+        "seconds" => "s",
+        "joules" => "J",
+        "bytes" => "B",
+        "bytes/s" => "B/s",
+        "flops" => "FLOP",
+        "flop/s" => "FLOP/s",
+        "flop/B" | "flops/byte" => "FLOP/B",
+        other => other,
+    }
+}
+
 /// A count with what is counted, such as `1 line` and `2 lines`.
 pub fn plural(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }

@@ -6,10 +6,11 @@ use mlsys_lab::frame::{
     self, Cell, CellRow, Dimension, Limit, Pane, Scatter, ScatterLine, ScatterPoint,
 };
 use mlsys_lab::schema::Scale;
-use mlsys_lab::{Frame, Value, picture};
+use mlsys_lab::value::unit_symbol;
+use mlsys_lab::{Frame, Value};
 
 use super::evaluate::{Fault, Scope};
-use super::explain::written_out;
+use super::explain::{legible, written_out};
 use super::functions::{order, same};
 use super::model::{Axis, Drawing, Each, Formula, Line, Over, Picture, Places, Row, Step};
 
@@ -169,9 +170,15 @@ fn draw<'a>(drawing: &'a Drawing, scope: &Scope<'a>, run: &'a Scope<'a>) -> Resu
             Frame::Panes(panes)
         }
         Drawing::Steps(rows) => {
-            let steps = elements(rows, scope, run, step)?;
-            let titles = ["quantity", "formula", "with numbers", "value"];
-            picture::table(titles, sorted(steps))
+            let steps = sorted(elements(rows, scope, run, step)?);
+            let mut titles = vec!["quantity", "formula", "with numbers", "value", "unit"];
+            let mut rows: Vec<Vec<Value>> = steps.into_iter().map(Vec::from).collect();
+            if rows.iter().all(|row| row.last() == Some(&Value::from(""))) {
+                titles.pop();
+                rows.iter_mut().for_each(|row| drop(row.pop()));
+            }
+            let titles = titles.into_iter().map(str::to_owned).collect();
+            Frame::Table(frame::Table::new(titles, rows))
         }
     })
 }
@@ -210,18 +217,20 @@ fn elements<'a, T, R>(
 }
 
 /// A line of the calculation, unless its value is unset.
-fn step(what: &Step, scope: &Scope<'_>) -> Result<Option<[Value; 4]>, Fault> {
+fn step(what: &Step, scope: &Scope<'_>) -> Result<Option<[Value; 5]>, Fault> {
     let Some(value) = scope.value(&what.value)? else { return Ok(None) };
     let (formula, numbers) = written_out(scope.definition_of(&what.value), scope)?;
     let text = |own: &Option<_>, other: String| match own {
-        Some(template) => scope.text(template),
+        Some(template) => scope.written(template, legible),
         None => Ok(other),
     };
     let words =
         [scope.text(&what.label)?, text(&what.formula, formula)?, text(&what.numbers, numbers)?];
     let [label, formula, numbers] = words.map(Value::from);
     let value = if value.is_finite() { value } else { value.to_string().into() };
-    Ok(Some([label, formula, numbers, value]))
+    let unit = what.unit.as_deref().filter(|_| value.as_f64().is_some());
+    let unit = Value::from(unit.map_or("", unit_symbol));
+    Ok(Some([label, formula, numbers, value, unit]))
 }
 
 fn line<'a>(

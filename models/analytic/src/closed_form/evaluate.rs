@@ -129,13 +129,22 @@ impl<'a> Scope<'a> {
     }
 
     pub(super) fn text(&self, template: &Template) -> Result<String, Fault> {
+        self.written(template, Value::to_string)
+    }
+
+    /// The text of a template, with its values as `say` writes them.
+    pub(super) fn written(
+        &self,
+        template: &Template,
+        say: impl Fn(&Value) -> String,
+    ) -> Result<String, Fault> {
         let mut text = String::new();
         for piece in &template.pieces {
             match piece {
                 Piece::Words(words) => text.push_str(words),
                 Piece::Value(formula) => {
                     if let Some(value) = self.value(formula)? {
-                        text.push_str(&value.to_string());
+                        text.push_str(&say(&value));
                     }
                 }
             }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use mlsys_expr::{Expr, Function, Name, Node};
-use mlsys_lab::{LabError, Params};
+use mlsys_lab::value::number;
+use mlsys_lab::{LabError, Params, Value};
 
 use super::evaluate::{Fault, Scope};
 use super::functions::is_true;
@@ -26,6 +27,20 @@ impl Fault {
                 "{what}: the lab's formulas take too much work; draw fewer points or shorter lists"
             ),
         })
+    }
+}
+
+/// A value as it stands in a calculation: a count of more than nine digits is rounded to six.
+pub(super) fn legible(value: &Value) -> String {
+    const COUNTED: u64 = 1_000_000_000;
+    match value {
+        Value::Int(count) if count.unsigned_abs() >= COUNTED => number(*count as f64),
+        Value::Bool(_)
+        | Value::Int(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Array(_)
+        | Value::Table(_) => value.to_string(),
     }
 }
 
@@ -60,7 +75,7 @@ pub(super) fn written_out(formula: &Formula, scope: &Scope<'_>) -> Result<(Strin
     for (name, span) in at.names() {
         numbers.push_str(slice(from, span.start));
         match scope.lookup(name.as_str(), span) {
-            Ok(Some(value)) => numbers.push_str(&value.to_string()),
+            Ok(Some(value)) => numbers.push_str(&legible(&value)),
             Ok(None) | Err(_) => numbers.push_str("unset"),
         }
         from = span.end;

@@ -67,6 +67,8 @@ pub(super) struct Form {
     /// In the order of the file; each refers only to earlier ones.
     pub(super) definitions: Vec<Definition>,
     pub(super) index: BTreeMap<String, usize>,
+    /// The units of the metrics, empty for pure numbers.
+    pub(super) units: BTreeMap<String, String>,
     pub(super) checks: Vec<Row<Check>>,
     /// Why a metric is not finite where it is not, by its name.
     pub(super) reasons: BTreeMap<String, Template>,
@@ -223,4 +225,6 @@ pub(super) struct Step {
     pub(super) value: Formula,
     pub(super) formula: Option<Template>,
     pub(super) numbers: Option<Template>,
+    /// The unit of the value: that of the metric, or as the file says; empty for a pure number.
+    pub(super) unit: Option<String>,
 }

@@ -125,6 +125,8 @@ fn read_into(source: &str, start: Start, problems: &mut Problems<'_>) -> Option<
             let help = "leave out `min` or `max`, or change them";
             entry.problems.add(Mistake::Contradiction, place.clone(), problem, help);
         }
+        let unit = metric.as_ref().and_then(|metric| metric.unit.clone());
+        form.units.insert(name.clone(), unit.unwrap_or_else(String::new));
         if let Some(text) = text {
             let expr = parsed(&text, entry.problems);
             let metric = Some(metric.as_ref().map_or(Type::Float, |metric| metric.ty));

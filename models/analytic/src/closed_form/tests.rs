@@ -1,6 +1,7 @@
 use mlsys_lab::Frame;
 use mlsys_lab::frame::Cell;
 
+use super::model::{Drawing, Step};
 use super::*;
 
 const SMALL: &str = include_str!("tests/transfer.toml");
@@ -37,6 +38,52 @@ fn a_small_lab_answers_draws_and_writes_out() {
     let (_, Frame::Table(steps)) = &data.frames["steps"] else { panic!("the steps are a table") };
     let row = ["seconds", "n/bandwidth", "1000/100"].map(Value::from);
     assert_eq!(steps.rows[0][..3], row);
+}
+
+/// Every panel of steps, those in panes among them.
+fn steps_of(drawing: &Drawing) -> Vec<&Step> {
+    match drawing {
+        Drawing::Steps(rows) => rows.iter().map(|row| &row.what).collect(),
+        Drawing::Panes(panes) => panes.iter().flat_map(|pane| steps_of(&pane.what.1)).collect(),
+        Drawing::Bars { .. }
+        | Drawing::Stacks { .. }
+        | Drawing::Table { .. }
+        | Drawing::Scatter { .. }
+        | Drawing::Cells { .. } => Vec::new(),
+    }
+}
+
+#[test]
+fn every_step_of_every_lab_has_a_unit_or_is_said_to_be_a_pure_number() {
+    let mut bare = Vec::new();
+    // Rust builds these two.
+    let built_here = |kind: &&str| !["graph", "lowering"].contains(kind);
+    for kind in crate::FILES.iter().map(|(kind, _)| *kind).filter(built_here) {
+        let lab = crate::lab(kind).unwrap();
+        let drawings = lab.form.panels.iter().filter_map(|(_, picture)| picture.drawing.as_ref());
+        let steps = drawings.flat_map(steps_of);
+        let no_unit = steps.filter(|step| step.unit.is_none());
+        bare.extend(no_unit.map(|step| format!("{kind}: {}", step.value.source)));
+    }
+    assert!(bare.is_empty(), "say their `unit`, empty for pure numbers: {bare:#?}");
+}
+
+#[test]
+fn a_step_has_the_unit_of_its_metric_or_the_one_that_it_states() {
+    let small = SMALL.replace("about = \"the time\"", "about = \"the time\"\nunit = \"s\"");
+    let with = |of: &str| small.replace("[panel.steps]", &format!("[panel.steps]\nof = [{of}]"));
+    let half = "{ label = 'half', value = 'n/2', unit = 'bytes' }";
+    let data = run(&with(&format!("'seconds', {half}, 'n'")), &["bytes=2000000000"]).unwrap();
+    let (_, Frame::Table(steps)) = &data.frames["steps"] else { panic!("the steps are a table") };
+    let cells: Vec<String> = steps.rows.concat().iter().map(Value::to_string).collect();
+    let expected = "seconds n/bandwidth 2e9/100 2e7 s half n/2 2e9/2 1e9 B n as given  2000000000 ";
+    assert_eq!(cells.join(" "), expected);
+    let wrong = with("{ label = 't', value = 'seconds', unit = 'hours' }");
+    assert_eq!(told(&wrong)[0].2, "`seconds` is a metric with a unit of its own");
+    // Where no step has a unit there is no column for it.
+    let data = run(&with("'n'"), &[]).unwrap();
+    let (_, Frame::Table(steps)) = &data.frames["steps"] else { panic!("the steps are a table") };
+    assert_eq!(steps.columns, ["quantity", "formula", "with numbers", "value"]);
 }
 
 #[test]

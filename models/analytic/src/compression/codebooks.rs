@@ -121,17 +121,33 @@ pub(crate) fn kmeans(run: &mut Run<'_>) -> Result<Simulated, LabError> {
         ]
     });
     values.records("rows", ["c", "centroid", "count", "names", "gradient", "next"], clusters);
+    let texts = [
+        decimals(&weights.flat),
+        indices.iter().map(usize::to_string).collect(),
+        decimals(&indices.iter().map(|i| centroids[*i]).collect::<Vec<_>>()),
+    ];
+    let columns = texts.map(padded);
     let mut at = 0;
     let rows = weights.rows().into_iter().map(|length| {
-        let (own, indices) = (&weights.flat[at..at + length], &indices[at..at + length]);
+        let own = at..at + length;
         at += length;
-        let join = |numbers: Vec<String>| Value::from(numbers.join(" "));
-        [
-            join(own.iter().map(|x| number(*x)).collect()),
-            join(indices.iter().map(usize::to_string).collect()),
-            join(indices.iter().map(|i| number(centroids[*i])).collect()),
-        ]
+        columns.each_ref().map(|column| Value::from(column[own.clone()].join(" ")))
     });
     values.records("matrix", ["weights", "indices", "back"], rows);
     Ok(values)
+}
+
+/// Numbers with as many digits after the point as the one that needs most, at most four.
+fn decimals(numbers: &[f64]) -> Vec<String> {
+    // The sum turns -0 into 0.
+    let rounded: Vec<f64> = numbers.iter().map(|x| (1e4 * x).round() / 1e4 + 0.0).collect();
+    let needed = |x: &f64| x.to_string().split_once('.').map_or(0, |(_, digits)| digits.len());
+    let digits = rounded.iter().map(needed).max().unwrap_or(0);
+    rounded.iter().map(|x| format!("{x:.digits$}")).collect()
+}
+
+/// Texts as wide as the widest, so that those of one column stand under each other.
+fn padded(texts: Vec<String>) -> Vec<String> {
+    let wide = texts.iter().map(String::len).max().unwrap_or(0);
+    texts.into_iter().map(|text| format!("{text:>wide$}")).collect()
 }

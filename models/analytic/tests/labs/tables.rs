@@ -93,7 +93,11 @@ fn metrics_have_the_values_of_the_table() {
 fn shown(frame: &Frame) -> Vec<String> {
     if let Some(table) = frame.table() {
         let row = |row: &Vec<Value>| row.iter().map(Value::to_string).collect::<Vec<_>>();
-        return table.rows.iter().map(|cells| row(cells).join(" ; ")).collect();
+        return table
+            .rows
+            .iter()
+            .map(|cells| row(cells).join(" ; ").trim_end().to_owned())
+            .collect();
     }
     if let Some(graph) = frame.graph() {
         let mut marks = graph.walk.iter().flat_map(|step| &step.marks);

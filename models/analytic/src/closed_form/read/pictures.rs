@@ -1,5 +1,6 @@
 //! The pictures of a panel.
 
+use mlsys_expr::Node;
 use mlsys_lab::frame::{Better, Dimension};
 use mlsys_lab::schema::Scale;
 use toml::Spanned;
@@ -302,7 +303,9 @@ fn steps(fields: &mut Fields<'_, '_, '_>, form: &Form, names: &mut Names<'_>) ->
                 let label = entry.required_template("label", "label = \"a quantity\"", names);
                 let formula = entry.has("formula").then(|| entry.template("formula", names));
                 let numbers = entry.has("numbers").then(|| entry.template("numbers", names));
-                Some(Step { label: label?, value: value?, formula, numbers })
+                let value = value?;
+                let unit = unit(entry, form, &value);
+                Some(Step { label: label?, value, formula, numbers, unit })
             }));
             entry.finish();
             continue;
@@ -323,9 +326,32 @@ fn steps(fields: &mut Fields<'_, '_, '_>, form: &Form, names: &mut Names<'_>) ->
     Some(Drawing::Steps(all))
 }
 
+/// The unit of a value: that of the metric which it is, else the one that stands here.
+fn unit(entry: &mut Fields<'_, '_, '_>, form: &Form, value: &Formula) -> Option<String> {
+    let place = entry.place();
+    let own = entry.text("unit").map(|text| text.value);
+    let Some(unit) = metric_unit(form, value).filter(|unit| !unit.is_empty() || own.is_none())
+    else {
+        return own;
+    };
+    if own.is_some_and(|own| own != *unit) {
+        let message = format!("`{}` is a metric with a unit of its own", value.source);
+        let help = "leave out `unit`";
+        entry.problems.add(Mistake::Contradiction, place, message, help);
+    }
+    Some(unit.clone())
+}
+
+fn metric_unit<'f>(form: &'f Form, value: &Formula) -> Option<&'f String> {
+    let Node::Name(name) = &value.expr.node else { return None };
+    form.units.get(name.as_str().trim_start_matches("run."))
+}
+
 /// The line of the calculation that shows a definition.
 fn of_definition(form: &Form, name: &str) -> Option<Row<Step>> {
     let label = Template { pieces: vec![Piece::Words(name.to_owned())] };
-    let what = Step { label, value: of_name(form, name)?, formula: None, numbers: None };
+    let value = of_name(form, name)?;
+    let unit = metric_unit(form, &value).cloned();
+    let what = Step { label, value, formula: None, numbers: None, unit };
     Some(Row { each: Vec::new(), set: Vec::new(), only_if: None, sort: None, first: None, what })
 }
