@@ -158,7 +158,10 @@ pub fn places(unit: &str, chunks: usize, played: &PipelineRun) -> Timeline {
     let what = if chunks > 1 { "chunks" } else { "microbatches" };
     let mut timeline = Timeline {
         unit: unit.to_owned(),
-        classes: vec!["kept for backward".to_owned()],
+        // Neighbouring places would be one body in one colour.
+        classes: ["even", "odd"]
+            .map(|which| format!("{which} microbatch, kept for backward"))
+            .to_vec(),
         ..Timeline::default()
     };
     for (stage, slots) in played.stages.iter().enumerate() {
@@ -180,7 +183,7 @@ pub fn places(unit: &str, chunks: usize, played: &PipelineRun) -> Timeline {
             });
         }
         let first = timeline.lanes.len();
-        let names = (1..=lanes).map(|place| format!("stage {stage}, {place}"));
+        let names = (1..=lanes).map(|place| format!("stage {stage}, place {place}"));
         timeline.lanes.extend(names);
         let lasting = stays.iter().filter(|stay| stay.start < stay.end);
         let shown = lasting.filter(|stay| stay.place < lanes).take(boxes);
@@ -188,7 +191,7 @@ pub fn places(unit: &str, chunks: usize, played: &PipelineRun) -> Timeline {
             lane: first + stay.place,
             start: stay.start,
             end: stay.end,
-            class: 0,
+            class: stay.operation.microbatch % 2,
             label: label(stay.operation, chunks),
             amount: Some(1.0),
         }));

@@ -232,6 +232,12 @@ fn every_microbatch_kept_has_a_place_of_its_own() {
         assert_eq!(timeline.lanes.len(), needed);
         let peak = timeline.total.as_ref().and_then(|total| total.peak());
         assert_eq!(peak.unwrap().1, plan.peak_chunks(0) as f64);
+        assert_eq!(timeline.lanes[0], "stage 0, place 1");
+        // Microbatch after microbatch in another colour: neighbouring places are no single body.
+        for span in &timeline.spans {
+            let microbatch = span.label.split(|c: char| !c.is_ascii_digit()).next().unwrap();
+            assert_eq!(span.class, microbatch.parse::<usize>().unwrap() % 2, "{}", span.label);
+        }
         for a in &timeline.spans {
             for b in &timeline.spans {
                 let apart = a.lane != b.lane || a.end <= b.start || b.end <= a.start;
