@@ -128,12 +128,21 @@ fn part_look(place: usize, look: &Look) -> (Style, &'static str) {
     (styles[place % styles.len()], fills[place % fills.len()])
 }
 
+/// The legend's entries, of those parts that some stack has.
 fn parts(stacks: &Stacks, look: &Look) -> Vec<Item> {
     let item = |(place, name): (usize, &String)| {
         let (style, fill) = part_look(place, look);
         Item::new(fill.repeat(2), style, name, look.theme.text)
     };
-    stacks.parts.iter().enumerate().map(item).collect()
+    present(stacks).map(item).collect()
+}
+
+fn present(stacks: &Stacks) -> impl Iterator<Item = (usize, &String)> {
+    let has = |place: usize| {
+        let mut lengths = stacks.stacks.iter().filter_map(move |stack| *stack.values.get(place)?);
+        lengths.any(|length| length > 0.0)
+    };
+    stacks.parts.iter().enumerate().filter(move |(place, _)| has(*place))
 }
 
 fn total_text(stacks: &Stacks, stack: &Stack, look: &Look) -> String {
@@ -320,5 +329,18 @@ mod tests {
         assert_eq!(shared_out(&[1.33, 0.4, 0.39, 0.8], 3), [1, 1, 0, 1]);
         assert_eq!(shared_out(&[2.8, 0.03, 0.03, 0.03], 3), [3, 0, 0, 0]);
         assert_eq!(shared_out(&[0.5, 0.5, 0.5, 0.5], 2), [1, 1, 0, 0]);
+    }
+
+    #[test]
+    fn the_legend_has_the_parts_that_some_stack_has() {
+        let stack =
+            |values: [f64; 3]| Stack { values: values.map(Some).to_vec(), ..Stack::default() };
+        let stacks = Stacks {
+            parts: ["weights", "optimizer state", "activations"].map(str::to_owned).to_vec(),
+            stacks: vec![stack([1.0, 0.0, 0.0]), stack([1.0, 0.0, 2.0])],
+            ..Stacks::default()
+        };
+        let names: Vec<_> = present(&stacks).collect();
+        assert_eq!(names, [(0, &stacks.parts[0]), (2, &stacks.parts[2])]);
     }
 }
