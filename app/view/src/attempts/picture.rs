@@ -9,7 +9,7 @@ use mlsys_lesson::Goal;
 use crate::attempts::{RunComparison, RunEnv, label};
 use crate::axis::bounds;
 use crate::glyphs::{GlyphSet, Glyphs};
-use crate::quantity::{quantity, unit};
+use crate::quantity::{Prefix, quantity, unit};
 use crate::text::aligned;
 
 /// What one run, or what all are compared with, says.
@@ -205,8 +205,9 @@ fn comparison_table(attempts: &Attempts, rows: &[Row]) -> Table {
     }));
     let point_rows = attempts.axes.iter().enumerate().map(|(place, axis)| {
         let values = shown.iter().map(|row| row.values.get(place).copied().flatten());
-        let name = Value::from(titled(axis));
-        std::iter::once(name).chain(values.map(cell)).collect()
+        let (name, factor) = scaled(axis, values.clone().flatten());
+        let values = values.map(|value| cell(value.map(|x| x / factor)));
+        std::iter::once(Value::from(name)).chain(values).collect()
     });
     Table::new(columns, point_rows.collect())
 }
@@ -223,10 +224,18 @@ fn ordered(rows: &[Row]) -> impl Iterator<Item = &Row> {
     ordered.into_iter()
 }
 
-fn titled(axis: &Dimension) -> String {
+/// The title of a row with its unit, and what its values are divided by: small ones are all in milliseconds, or all in
+/// microseconds.
+fn scaled(axis: &Dimension, values: impl Iterator<Item = f64>) -> (String, f64) {
+    let largest = values.map(f64::abs).fold(0.0, f64::max);
+    let prefix = Prefix::for_size(largest, unit(&axis.unit));
     match axis.unit.as_str() {
-        "" => axis.name.clone(),
-        unit => format!("{}, {unit}", axis.name),
+        "" => (axis.name.clone(), 1.0),
+        unit if largest == 0.0 || prefix.factor >= 1.0 => (format!("{}, {unit}", axis.name), 1.0),
+        unit => {
+            let unit = prefix.suffix(Some(unit), &Glyphs::new(GlyphSet::Ascii));
+            (format!("{}, {unit}", axis.name), prefix.factor)
+        }
     }
 }
 
@@ -359,4 +368,25 @@ fn goal_lines(scatter: &Scatter, rows: &[Row], goals: &[Goal]) -> Vec<ScatterLin
         }
     };
     found.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mlsys_lab::picture::axis;
+
+    #[test]
+    fn seconds_of_one_row_have_one_unit() {
+        for (unit, values, title, factor) in [
+            ("seconds", vec![7.485e-4, 0.001_359, 0.033_71], "step, ms", 1e-3),
+            ("seconds", vec![2e-6], "step, us", 1e-6),
+            ("seconds", vec![0.5, 2.0], "step, seconds", 1.0),
+            ("seconds", vec![0.0], "step, seconds", 1.0),
+            ("bytes", vec![0.5, 203_520.0], "step, bytes", 1.0),
+            ("", vec![0.001], "step", 1.0),
+        ] {
+            let scaled = scaled(&axis("step", unit), values.into_iter());
+            assert_eq!(scaled, (title.to_owned(), factor));
+        }
+    }
 }
