@@ -76,6 +76,12 @@ pub(crate) fn is_broken(data: &RunData, metric: &str) -> bool {
     data.series.get(metric).is_some_and(|s| s.ends_in_gap())
 }
 
+/// What takes the time: `forward` of `forward_seconds`, whose unit stands behind the number.
+fn timed_part<'a>(name: &'a str, unit: Option<&str>) -> &'a str {
+    let part = name.strip_suffix("_seconds").filter(|_| unit == Some("seconds"));
+    part.unwrap_or(name)
+}
+
 /// The latest values as bars. A series that ends in NaN or infinity has none.
 pub fn bars(schema: &Schema, panel: &Panel, data: &RunData) -> Bars {
     let names = expand(&panel.metrics, data);
@@ -87,7 +93,7 @@ pub fn bars(schema: &Schema, panel: &Panel, data: &RunData) -> Bars {
         let modelled = label_of(schema, name).filter(|label| *label == Label::Modelled);
         let remark = own_label(schema, panel, name).or(modelled);
         Bar {
-            label: label.to_owned(),
+            label: timed_part(label, unit).to_owned(),
             value: value.filter(|_| !is_broken(data, name)),
             remark: remark.map_or_else(String::new, |label| label.to_string()),
         }
@@ -133,5 +139,13 @@ mod tests {
         assert_eq!(short_names(&names[1..]), ["layer1", "layer2", "layer10"]);
         assert_eq!(short_names(&names), names);
         assert_eq!(short_names(&["norm.layer1"]), ["norm.layer1"]);
+        for (name, unit, short) in [
+            ("forward_seconds", Some("seconds"), "forward"),
+            ("forward_seconds", Some("bytes"), "forward_seconds"),
+            ("forward_seconds", None, "forward_seconds"),
+            ("seconds", Some("seconds"), "seconds"),
+        ] {
+            assert_eq!(timed_part(name, unit), short);
+        }
     }
 }
