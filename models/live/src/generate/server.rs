@@ -33,6 +33,8 @@ pub(super) struct Service {
 pub(super) struct Serving {
     pub(super) service: Service,
     pub(super) pool: PagePool,
+    /// The step that filled most pages, from 1, and its pages.
+    pub(super) fullest: (usize, PageOwners),
     /// Prompt and answer of each request, as far as they have come.
     pub(super) texts: Vec<Vec<i32>>,
     streams: Vec<Stream>,
@@ -54,6 +56,7 @@ impl Serving {
             |request: usize| Stream::new(service.seed, &format!("generate/request/{request}"));
         Self {
             pool: PagePool::new(service.server.page_size(), service.config.depth),
+            fullest: (0, Vec::new()),
             texts: texts
                 .map(|(request, prompt)| prompt[..request.prompt.min(prompt.len())].to_vec())
                 .collect(),
@@ -84,6 +87,11 @@ impl Serving {
         }
         self.tokens += step.served.len() as u64;
         self.steps.done += 1;
+        let owners = self.pool.owners();
+        let taken = |owners: &PageOwners| owners.iter().flatten().count();
+        if taken(&owners) > taken(&self.fullest.1) {
+            self.fullest = (self.done(), owners);
+        }
         step.leaving.into_iter().for_each(|request| self.pool.release(request));
         self.seconds += started.elapsed().as_secs_f64();
         Ok(())
@@ -184,6 +192,9 @@ fn padded(x: Tensor<4>, tokens: usize) -> Tensor<4> {
 
 // Keys and values in pages: a request's cache lies wherever pages were free, and a table says where.
 
+/// For each page the request that it belongs to and the tokens in it.
+pub(super) type PageOwners = Vec<Option<(usize, usize)>>;
+
 /// Pages of one size, each of which belongs to a request or is free.
 pub(super) struct PagePool {
     page: usize,
@@ -235,8 +246,7 @@ impl PagePool {
         self.free.sort_unstable_by(|a, b| b.cmp(a));
     }
 
-    /// For each page the request that it belongs to and the tokens in it.
-    pub(super) fn owners(&self) -> Vec<Option<(usize, usize)>> {
+    pub(super) fn owners(&self) -> PageOwners {
         let mut owners = vec![None; self.pages.len()];
         for (request, table) in &self.tables {
             for page in table {

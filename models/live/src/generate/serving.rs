@@ -169,9 +169,18 @@ fn timeline(
     pane(format!("{} batching, {all} steps", batching.name()), Frame::Timeline(timeline))
 }
 
-/// The owner of each page, and how full it is.
+/// The owner of each page, and how full it is; once all are free, at the fullest step.
 fn pages(serving: &Serving) -> Frame {
-    let owners = serving.pool.owners();
+    let now = serving.pool.owners();
+    let (step, fullest) = &serving.fullest;
+    let (owners, when) = if now.iter().all(Option::is_none) {
+        (
+            fullest,
+            format!("All pages are free again; this is step {step}, which filled most of them. "),
+        )
+    } else {
+        (&now, String::new())
+    };
     let size = serving.service.server.page_size();
     let cell = |owner: &Option<(usize, usize)>| {
         Some(match owner {
@@ -195,7 +204,7 @@ fn pages(serving: &Serving) -> Frame {
         kinds: kinds([("full", Tone::First), ("has room", Tone::Second), ("free", Tone::Empty)]),
         rows: rows.collect(),
         note: format!(
-            "Pages of {}, each with its request and the tokens in it; {held} tokens in room for {budget}.",
+            "{when}Pages of {}, each with its request and the tokens in it; {held} tokens in room for {budget}.",
             plural(size, "token")
         ),
         ..Cells::default()

@@ -247,6 +247,10 @@ fn each_request_is_answered_as_if_it_were_alone() {
             serving.step().unwrap();
         }
         assert!(serving.pool.owners().iter().all(Option::is_none));
+        // What can be looked at then is the step that filled most pages.
+        let (step, pages) = &serving.fullest;
+        assert!((1..=serving.schedule.steps.len()).contains(step));
+        assert_eq!(pages.iter().flatten().count(), serving.pool.owners().len());
         for (at, of) in requests.iter().enumerate() {
             let prompt = prompts[at][..of.prompt].to_vec();
             let mut alone = Generator::new(decoder(&config, CACHED, window), vec![prompt], 1);
