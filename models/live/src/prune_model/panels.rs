@@ -1,6 +1,6 @@
 //! The panels: what is left, what it reads, what it takes.
 
-use mlsys_lab::frame::{Distribution, Histogram, Images, Pane};
+use mlsys_lab::frame::{Dimension, Distribution, Histogram, Images, Pane};
 use mlsys_lab::picture::{
     self, axis, bar, bars, heat_map, image, line, log_axis, marks, pane, point, scatter, table,
 };
@@ -14,8 +14,13 @@ use super::masks::{Candidates, Masks};
 use super::network::Kind;
 use super::params::Method;
 
-fn score(session: &Session) -> &'static str {
-    if session.reads_tokens() { "minus validation loss, nats" } else { "accuracy" }
+/// What recovery shows, and its unit: a loss falls, which the trail keeps with a minus as what is to grow.
+fn recovered(session: &Session) -> (Dimension, f64) {
+    if session.reads_tokens() {
+        (axis("validation loss", "nats"), -1.0)
+    } else {
+        (axis("accuracy", ""), 1.0)
+    }
 }
 
 type Picture = fn(&Session) -> Frame;
@@ -67,7 +72,7 @@ pub(super) enum Event {
 }
 
 impl Sample {
-    fn label(&self) -> Option<String> {
+    fn label(&self, sign: f64) -> Option<String> {
         let what = match &self.event {
             Event::Dense => "dense".to_owned(),
             Event::Pruned(what) => what.clone(),
@@ -75,28 +80,31 @@ impl Sample {
             Event::Rounded(bits) => format!("{bits} bits"),
             Event::Tuned => return None,
         };
-        Some(format!("{what} {:.3}", self.accuracy))
+        Some(format!("{what} {:.3}", sign * self.accuracy))
     }
 }
 
 fn draw_recovery(session: &Session) -> Frame {
-    let place = |sample: &Sample| (sample.step as f64, sample.accuracy);
+    let (dimension, sign) = recovered(session);
+    let place = |sample: &Sample| (sample.step as f64, sign * sample.accuracy);
     let named = |sample: &Sample, label: String| {
         let (x, y) = place(sample);
         point(x, y, label, 0)
     };
-    let dense = session.trail.first().map_or(0.0, |sample| sample.accuracy);
+    let dense = session.trail.first().map_or(0.0, |sample| sign * sample.accuracy);
     let last = session.trail.last();
     let end = last.map_or(0.0, |sample| sample.step as f64);
-    let labelled = session.trail.iter().filter_map(|sample| Some(named(sample, sample.label()?)));
+    let labelled =
+        session.trail.iter().filter_map(|sample| Some(named(sample, sample.label(sign)?)));
     let tuned = last.filter(|sample| sample.event == Event::Tuned);
-    let tuned = tuned.map(|last| named(last, format!("fine-tuned {:.3}", last.accuracy)));
+    let tuned = tuned.map(|last| named(last, format!("fine-tuned {:.3}", sign * last.accuracy)));
+    let name = dimension.name.clone();
     scatter::<&str>(
-        [axis("step of fine-tuning", ""), axis(score(session), "")],
+        [axis("step of fine-tuning", ""), dimension],
         &[],
         labelled.chain(tuned).collect(),
         vec![
-            line(score(session), session.trail.iter().map(place)),
+            line(name, session.trail.iter().map(place)),
             line("dense", [(0.0, dense), (end.max(1.0), dense)]),
         ],
     )
@@ -374,4 +382,17 @@ fn matrices(session: &Session, kind: Kind) -> Vec<Pane> {
 fn short(what: &str) -> String {
     let short = what.strip_prefix("block ").unwrap_or(what);
     short.replace(", attention", "").replace(',', "")
+}
+
+#[cfg(test)]
+mod tests {
+    use mlsys_lab::Frame;
+
+    #[test]
+    fn the_loss_of_sequences_is_drawn_as_it_falls() {
+        let data = super::super::tests::quick(&[]);
+        let Frame::Scatter(drawn) = crate::trial::frame(&data, "recovery") else { panic!() };
+        assert_eq!((&*drawn.y.name, &*drawn.y.unit), ("validation loss", "nats"));
+        assert!(drawn.points.iter().all(|point| point.y > Some(0.0)));
+    }
 }

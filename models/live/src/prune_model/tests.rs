@@ -237,7 +237,7 @@ fn removed_weights_are_blank_in_the_pictures() {
 const QUICK: &str =
     "dataset=chain model=transformer width=16 baseline_steps=2 finetune_steps=2 method=heads";
 
-fn quick(set: &[&str]) -> RunData {
+pub(super) fn quick(set: &[&str]) -> RunData {
     prune(&trial::over(&QUICK.split(' ').collect::<Vec<_>>(), set))
 }
 
