@@ -246,6 +246,8 @@ impl Session {
         )?;
         let device = device::open(run.device)?;
         count(run, &setup);
+        let begin = (0, FrameTrigger::Running);
+        stepped::draw(run, begin, &panels::BEFORE, |_, make| make(&setup));
         let times = Times::measure(run, &setup)?;
         report_times(run, &times);
         let data = data::load(&setup.data()).map_err(data_error)?;

@@ -5,14 +5,23 @@ use mlsys_lab::frame::{Bar, Pane};
 use mlsys_lab::picture::{bars, heat_map, image, images, pane, point, sequence};
 use mlsys_nn::networks::{Filter, FilterCost, FilterShape, Network, ReceptiveField};
 
-use super::Session;
 use super::forms::{Form, paths, reach};
+use super::{Session, Setup};
 use crate::roof::{self, Roof, short};
 
 type Picture = fn(&Session) -> Frame;
 
 pub(super) const ALL: [(&str, Picture); 4] =
-    [("bars", costs), ("field", fields), ("roofline", roofline), ("filters", filters)];
+    [("bars", costs), ("field", known_field), ("roofline", roofline), ("filters", filters)];
+
+/// What is known before the layers are timed, which takes seconds.
+pub(super) const BEFORE: [(&str, fn(&Setup) -> Frame); 3] =
+    [("field", fields), ("bars", awaited), ("roofline", awaited)];
+
+fn awaited(_: &Setup) -> Frame {
+    let words = "Each layer and each block is timed first, in five rounds. Then the blocks learn.";
+    Frame::Text(words.to_owned())
+}
 
 const OUTLINED: &str = "h100-sxm5-80gb";
 
@@ -39,7 +48,7 @@ fn costs(session: &Session) -> Frame {
             (Some(seconds), None) => format!("{} ms measured, no standard", milliseconds(seconds)),
             (None, _) => "not timed".to_owned(),
         };
-        let counted = format!("{own}, {:.2} Mflop, computed", work as f64 / 1e6);
+        let counted = format!("{own}, {:.2} MFLOP, computed", work as f64 / 1e6);
         [bar("weights", Some(own as f64 / whole), counted), bar("time", share, took)]
     });
     bars("of standard", all.collect())
@@ -51,8 +60,11 @@ fn milliseconds(seconds: f64) -> String {
     format!("{shown:.0$}", digits as usize)
 }
 
-fn fields(session: &Session) -> Frame {
-    let setup = &session.setup;
+fn known_field(session: &Session) -> Frame {
+    fields(&session.setup)
+}
+
+fn fields(setup: &Setup) -> Frame {
     // A margin around what the standard block sees.
     let edge = setup.sizes.kernel + 2;
     let middle = (edge / 2) as i64;

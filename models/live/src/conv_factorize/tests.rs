@@ -90,6 +90,22 @@ fn the_learning_rate_turns_while_it_runs() {
 }
 
 #[test]
+fn what_is_known_is_drawn_before_the_clock_starts() {
+    let mut drawn = Vec::new();
+    let mut is_timed = false;
+    answered(&lab(), &SMALL, |report| {
+        if let Report::Frame { panel, .. } = report
+            && !is_timed
+        {
+            drawn.push(panel.to_string());
+        }
+        is_timed |= matches!(report, Report::Scalar { name, .. } if name.starts_with("seconds."));
+        Then::On
+    });
+    assert_eq!(drawn, ["field", "bars", "roofline"]);
+}
+
+#[test]
 fn a_run_that_is_stopped_while_it_measures_ends_well() {
     let data = steered(&lab(), &SMALL, "warming up standard", &[Command::Stop]);
     assert_eq!(number(&data, "steps_done"), 0.0);
