@@ -91,7 +91,14 @@ fn field(matrix: &[f64], [rows, columns]: [usize; 2]) -> Frame {
     let cells = some(rows).flat_map(|row| {
         some(columns).map(move |column| matrix.get(row * columns + column).copied().unwrap_or(0.0))
     });
-    whole_field(cells.collect(), [rows.clamp(1, MOST_CELLS), columns.clamp(1, MOST_CELLS)])
+    let drawn = [rows, columns].map(|all| all.clamp(1, MOST_CELLS));
+    let mut frame = whole_field(cells.collect(), drawn);
+    if let Frame::HeatMap(map) = &mut frame {
+        // Its axes are those of the matrix, of which some rows and columns are drawn.
+        map.x = (0.0, columns as f32);
+        map.y = (0.0, rows as f32);
+    }
+    frame
 }
 
 /// All of a matrix, zero in the middle of the scale.

@@ -52,6 +52,10 @@ fn a_run_learns_the_new_task_and_leaves_the_base_alone() {
     }
     let Frame::FrameSequence(update) = frame(&data, "update") else { panic!("update") };
     assert_eq!(update.stills.len(), 2);
+    // Of 784 rows some are drawn, and the axes are those of the matrix.
+    let Frame::Panes(panes) = &update.stills[0].frame else { panic!("panes") };
+    let Frame::HeatMap(product) = &panes[2].frame else { panic!("A B") };
+    assert_eq!((product.x, product.y), ((0.0, 128.0), (0.0, 784.0)));
 }
 
 #[test]
