@@ -60,6 +60,9 @@ fn energy_table(shown: PanelData<'_>) -> Frame {
     let examples = record.setup.batch.max(1) as f64;
     let nano = |joules: Option<f64>| joules.map_or(0.0, |joules| 1e9 * joules / examples);
     let all = nano(count.arithmetic_joules) + nano(count.memory_joules);
+    // A picojoule is the least that is told where there are nanojoules, so that no cell has a power of ten.
+    let told = |amount: f64| if all >= 1.0 { (1e3 * amount).round() / 1e3 } else { amount };
+    let short = |amount: f64| short(told(amount));
     let mut rows: Vec<(f64, [Value; 7])> = Vec::new();
     for unit in count.units.iter().take(MOST_ROWS) {
         let nodes = unit.nodes.iter().map(|&node| record.table.nodes[node].name.as_str());
@@ -168,7 +171,7 @@ fn memory(shown: PanelData<'_>) -> Frame {
     };
     let kept = match count.step.recomputed_flops {
         0 => "kept, by rule".to_owned(),
-        flops => format!("{:.3e} flops done again", flops as f64),
+        flops => format!("{:.3e} FLOP done again", flops as f64),
     };
     let rows = [
         ("weights", weights, ""),
@@ -242,7 +245,7 @@ fn operations(shown: PanelData<'_>) -> Frame {
         ]
     };
     let titles =
-        ["#", "operation", "layer", "result", "flops", "bytes", "flops/byte", "time %", "limit"];
+        ["#", "operation", "layer", "result", "FLOP", "bytes", "FLOP/B", "time %", "limit"];
     picture::table(titles, count.units.iter().enumerate().take(MOST_ROWS).map(row).collect())
 }
 

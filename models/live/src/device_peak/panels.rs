@@ -60,7 +60,15 @@ fn machines(results: &Results, compared: &[Roof]) -> Frame {
     let own_row = own.iter().map(|roof| row(roof, &results.device, results.launch_seconds()));
     let others = compared.iter().map(|roof| row(roof, &roof.name, None));
     table(
-        ["machine", "flop/s", "bytes/s", "ridge", "launch, s", "flop/s, times", "bytes/s, times"],
+        [
+            "machine",
+            "FLOP/s",
+            "bytes/s",
+            "ridge, FLOP/B",
+            "launch, s",
+            "FLOP/s, times",
+            "bytes/s, times",
+        ],
         own_row.chain(others).collect(),
     )
 }

@@ -35,17 +35,19 @@ fn sizes(session: &Session) -> Option<Frame> {
     let all = session.fitted.iter().chain(&session.held_out);
     let rows = all.map(|size| {
         let law = session.law.map(|law| law.at(size.flops));
-        let known = |value: Option<f64>| value.map_or(Value::from(""), Value::from);
+        // Four digits after the point are all that a few batches tell.
+        let nats = |loss: f64| Value::from((1e4 * loss).round() / 1e4);
+        let known = |value: Option<f64>| value.map_or(Value::from(""), nats);
         [
             Value::from(size.width as i64),
             Value::from(size.weights as i64),
             Value::from(size.flops),
-            Value::from(size.loss),
+            nats(size.loss),
             known(law),
             known(law.map(|law| size.loss - law)),
         ]
     });
     let rows: Vec<_> = rows.collect();
-    let titles = ["width", "weights", "operations", "loss", "law", "difference"];
+    let titles = ["width", "weights", "FLOP", "loss, nats", "law, nats", "difference"];
     (!rows.is_empty()).then(|| table(titles, rows))
 }

@@ -82,7 +82,7 @@ impl Reading {
             value: Some(f64::from(last[token])).filter(|p| p.is_finite()),
             remark: if token as i32 == truth { "comes next".to_owned() } else { String::new() },
         });
-        Some(bars("", all.collect()))
+        Some(bars("probability", all.collect()))
     }
 
     /// What the head would say of the stream after each block, at the last positions (nostalgebraist 2020).

@@ -83,7 +83,7 @@ impl Session {
                 "Each adds up all compressed gradients that it got, in the order of ranks."
             }
             (Zero::Nothing, Compression::None, _) => {
-                "Every worker divides the sum by the number of workers, and updates its weights alike."
+                "Every worker divides the sum by the number of workers, and updates its weights in the same way."
             }
             (Zero::Optimizer | Zero::Gradients, Compression::None, _) => {
                 "Each then updates its own shard, and the shards of weights go round in as many rounds."
@@ -206,7 +206,7 @@ impl Session {
 
 // The step by the modelled clock: what each worker does when.
 
-const CLASSES: [&str; 4] = ["forward", "backward", "sending", "waiting"];
+const CLASSES: [&str; 4] = ["forward", "backward", "sending, numbered by chunk", "waiting"];
 const FORWARD: usize = 0;
 const BACKWARD: usize = 1;
 const SENDING: usize = 2;

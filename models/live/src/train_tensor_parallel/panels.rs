@@ -98,9 +98,9 @@ impl Session {
 
     fn traffic(&self) -> Option<Frame> {
         let last = self.last.as_ref()?;
-        let names = (0..self.setup.ranks).map(|rank| rank.to_string()).collect();
-        let legend = "bytes of the last step from worker (row) to worker (column)";
-        Some(parallel::traffic(&last.traffic, names, f32::NAN, legend))
+        let names = (0..self.setup.ranks).map(|rank| format!("worker {rank}")).collect();
+        let legend = "bytes of the last step from a row to a column";
+        Some(parallel::traffic(&last.traffic, names, 0.0, legend))
     }
 
     fn memory(&self) -> Frame {
@@ -116,13 +116,13 @@ impl Session {
         rows.extend(ranks.map(|rank| stack(format!("worker {rank}"), &self.setup)));
         let note = match self.setup.mode {
             Mode::Tensor => {
-                "Matrices and what lies inside them are shared; norms and residuals are whole on every worker."
+                "Matrices and what lies inside them are divided among the workers; norms and residuals are whole on each."
             }
             Mode::TensorSequence => {
-                "Norms and residuals are shared as well; what enters the matrices is gathered, and kept whole."
+                "Norms and residuals are divided as well; what enters the matrices is gathered, and kept whole."
             }
             Mode::Context => {
-                "All activations are shared by tokens; every worker has all weights, gradients and optimizer state."
+                "All activations are divided by tokens; every worker has all weights, gradients and optimizer state."
             }
         };
         let parts = ["weights", "gradients", "optimizer state", "activations"];
