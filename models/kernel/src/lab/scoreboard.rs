@@ -145,7 +145,7 @@ pub(super) fn schedule(machine: Machine) -> Timeline {
         let share = 100.0 * issued as f64 / (end * SCHEDULERS as u64) as f64;
         timeline.marks.push(Milestone {
             at: end as f64,
-            label: format!("{end} cycles; the schedulers issue in {share:.0}% of them"),
+            label: format!("{end} cycles; the schedulers issue in {share:.0} % of them"),
         });
     }
     timeline
