@@ -158,16 +158,32 @@ fn constant(text: &str) -> Result<f64, ReadNumberError> {
     }
 }
 
-/// A number as the expression language writes it: `2.1×` are times, `0,25` and `.25` have a point and a zero, and π is
-/// written out.
+/// A number as the expression language writes it: `2.1×` are times, `0,25` and `.25` have a point and a zero, and π, also
+/// as the word `pi`, is written out.
 fn plain(text: &str) -> String {
     let text = without_separators(text.trim()).replace('−', "-");
     let text = match text.strip_suffix('×') {
         Some(number) => format!("{number}x"),
         None => text.replace('×', "*"),
     };
-    let text = text.replace('π', &format!("({PI})"));
+    let text = with_pi(&text);
     with_point(&text).unwrap_or(text)
+}
+
+fn with_pi(text: &str) -> String {
+    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+    let mut written = text.replace('π', &format!("({PI})"));
+    let mut from = 0;
+    while let Some(at) = written[from..].find("pi").map(|at| from + at) {
+        let end = at + "pi".len();
+        from = end;
+        if !written[..at].ends_with(is_letter) && !written[end..].starts_with(is_letter) {
+            let digits = format!("({PI})");
+            written.replace_range(at..end, &digits);
+            from = at + digits.len();
+        }
+    }
+    written
 }
 
 /// A number with a decimal comma, or without a digit before its point; nothing for any other text. Three digits behind a
