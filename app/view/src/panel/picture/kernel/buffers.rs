@@ -93,6 +93,12 @@ impl Buffer {
         }
     }
 
+    /// What follows the last element that is seen, if any does.
+    pub(super) fn rest(&self, seen: usize) -> Option<String> {
+        let last = self.elements.checked_sub(1)?;
+        (seen <= last).then(|| format!("on to {}", self.label(last as i64)))
+    }
+
     /// Whether it is a matrix of as many rows and columns as another one.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.columns.is_some() && (self.columns, self.elements) == (other.columns, other.elements)

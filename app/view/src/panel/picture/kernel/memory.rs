@@ -142,7 +142,9 @@ impl Launch<'_> {
             let own = own.and_then(|own| buffer.element(Some(own))).or(watched);
             let across = self.windows.across(buffer);
             let ghosts = &self.ghosts[place];
-            for line in self.windows.seen(buffer, about, &touched, shares[place]) {
+            let seen = self.windows.seen(buffer, about, &touched, shares[place]);
+            let last = seen.last().map_or(0, Line::end);
+            for line in seen {
                 let Line::Elements(row) = line else {
                     cell_rows.push(CellRow::default());
                     continue;
@@ -167,10 +169,13 @@ impl Launch<'_> {
                     let behind = row.end as i64..(row.start + across) as i64;
                     cells.extend(ghosts.cells(behind, self.written));
                 }
+                let rest = (row.end == last).then(|| buffer.rest(last)).flatten();
+                let remarks = [Some(lanes_remark(&here_now, verb)), rest];
+                let remarks = remarks.into_iter().flatten().filter(|remark| !remark.is_empty());
                 cell_rows.push(CellRow {
                     label: buffer.label(row.start as i64),
                     cells,
-                    remark: lanes_remark(&here_now, verb),
+                    remark: remarks.collect::<Vec<_>>().join(", "),
                 });
             }
             cell_rows.extend(far[place].iter().map(|row| CellRow {

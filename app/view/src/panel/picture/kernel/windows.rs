@@ -34,6 +34,16 @@ pub(super) enum Line {
     Across,
 }
 
+impl Line {
+    /// The element after the last one of the row.
+    pub(super) fn end(&self) -> usize {
+        match self {
+            Self::Elements(row) => row.end,
+            Self::Across => 0,
+        }
+    }
+}
+
 impl Windows {
     pub(super) fn new(
         debugger: &KernelDebugger,
