@@ -1,13 +1,14 @@
 //! Rows and columns of values.
 
 mod fit;
+mod numbers;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use mlsys_lab::frame::table::SortOrder;
 use mlsys_lab::frame::{Frame, Table};
-use mlsys_lab::value::Value;
+use mlsys_lab::value::{Value, plural};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
@@ -16,6 +17,7 @@ use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
 use crate::panel::Focus;
 use crate::panel::picture::table::fit::{GAP, Widths, lines, most_heads, wishes};
+use crate::panel::picture::table::numbers::Column;
 use crate::panel::picture::{At, Picture, READ_ROWS, RowNeed, Sheet, spaced, unspaced};
 use crate::panel::view::{FrameView, Mark};
 use crate::text;
@@ -27,6 +29,7 @@ struct Layout<'a> {
     titles: Vec<String>,
     /// The columns that can be seen, each with its left edge and its width.
     columns: Vec<(usize, u16, u16)>,
+    forms: Vec<Column>,
     numeric: Vec<bool>,
     /// The row below titles and rule.
     top: u16,
@@ -54,7 +57,9 @@ impl<'a> Layout<'a> {
         });
         let titles: Vec<String> = titles.collect();
         let ordered = ordered(table, view).filter(|_| area.height > 4);
-        let wishes = wishes(table, &titles, shown, area.height);
+        let forms: Vec<Column> =
+            (0..titles.len()).map(|column| Column::new(table, column)).collect();
+        let wishes = wishes(table, &titles, &forms, shown, area.height);
         let heads = |widths: &[(usize, u16)]| {
             let rows = widths.iter().map(|(column, width)| text::rows(&titles[*column], *width));
             rows.max().unwrap_or(1).clamp(1, most_heads(area.height))
@@ -68,7 +73,7 @@ impl<'a> Layout<'a> {
         let shows_rows = |widths: &Widths| {
             const FEW: usize = 4;
             let rows = shown.iter().filter_map(|index| table.rows.get(*index)).take(FEW);
-            rows.map(|row| lines(row, widths)).sum::<usize>() <= below(widths).1
+            rows.map(|row| lines(row, &forms, widths)).sum::<usize>() <= below(widths).1
         };
         let target = mark.map_or(0, |mark| mark.column);
         let (widths, gap) = fit::share(&wishes, area.width, target, shows_rows);
@@ -81,12 +86,14 @@ impl<'a> Layout<'a> {
         });
         let columns = placed.collect();
         let numeric = |column: usize| {
-            table.rows.iter().any(|row| row.get(column).is_some_and(|v| v.as_f64().is_some()))
+            let mut cells = table.rows.iter().filter_map(|row| row.get(column));
+            forms[column].are_quantities || cells.any(|value| value.as_f64().is_some())
         };
         Self {
             area,
             table,
             numeric: (0..titles.len()).map(numeric).collect(),
+            forms,
             titles,
             columns,
             top,
@@ -111,7 +118,8 @@ impl<'a> Layout<'a> {
     }
 
     fn lines(&self, row: &[Value]) -> usize {
-        lines(row, &self.columns.iter().map(|place| (place.0, place.2)).collect::<Vec<_>>())
+        let widths: Vec<_> = self.columns.iter().map(|place| (place.0, place.2)).collect();
+        lines(row, &self.forms, &widths)
     }
 
     /// The rows to draw, as places among those shown: all that fit, with the marked one. Of a table that grows the last ones
@@ -193,15 +201,23 @@ impl<'a> Layout<'a> {
         for (place, index) in shown.iter().enumerate().skip(seen.start).take(seen.len()) {
             let Some(row) = self.table.rows.get(*index) else { continue };
             for &column in &self.columns {
-                let Some(value) = row.get(column.0) else { continue };
+                let (Some(value), Some(form)) = (row.get(column.0), self.forms.get(column.0))
+                else {
+                    continue;
+                };
                 let marked = mark == Some(Mark { column: column.0, row: place });
                 let style = if marked { theme.selection } else { theme.text };
                 if value.as_f64().is_some() {
-                    let number = fit::text(value, column.2, pen.ellipsis());
+                    let number = fit::text(value, form, column.2, pen.ellipsis());
                     self.put(&mut pen, y, column, &number, style);
                     continue;
                 }
-                for (line, y) in text::wrap(&value.to_string(), column.2).iter().zip(y..bottom) {
+                let text = form.text(value);
+                if form.are_quantities && pen::width(&text) <= column.2 {
+                    self.put(&mut pen, y, column, &text, style);
+                    continue;
+                }
+                for (line, y) in text::wrap(&text, column.2).iter().zip(y..bottom) {
                     self.put(&mut pen, y, column, line.trim_end(), style);
                 }
             }
@@ -212,7 +228,7 @@ impl<'a> Layout<'a> {
             let more = match (seen.start, below) {
                 (0, 1) => "1 more row below".to_owned(),
                 (0, below) => format!("{below} more rows below"),
-                (above, below) => format!("{above} rows above, {below} below"),
+                (above, below) => format!("{} above, {below} below", plural(above, "row")),
             };
             pen.text(self.area.x, bottom, &more, theme.dim);
         }

@@ -6,6 +6,7 @@ use mlsys_lab::frame::Table;
 use mlsys_lab::value::{Value, number, significant};
 
 use crate::canvas as pen;
+use crate::panel::picture::table::numbers::{Column, unbroken_title};
 use crate::quantity::Prefix;
 pub(super) use crate::text::GAP;
 use crate::text::{self, squeeze, total};
@@ -140,25 +141,20 @@ fn scrolled(wishes: &[Wish], room: u16, target: usize, gap: u16) -> Widths {
 }
 
 /// The width of a cell with its number, if it is one, cut to some digits.
-fn short_width(value: &Value, digits: usize) -> u16 {
-    let full = pen::width(&value.to_string());
+fn short_width(value: &Value, column: &Column, digits: usize) -> u16 {
+    let full = pen::width(&column.text(value));
     let shorter = value.as_f64().map(|x| pen::width(&rounded(x, digits)));
     shorter.map_or(full, |shorter| shorter.min(full))
 }
 
-/// Whether a cell has a number that is wider than its column.
-pub(super) fn is_long(value: &Value, width: u16) -> bool {
-    value.as_f64().is_some() && pen::width(&value.to_string()) > width
-}
-
 /// A number with as many digits as there is room for, in the end with none. A large one has the prefix of its size, so
 /// that those of a table are written alike.
-pub(super) fn text(value: &Value, width: u16, ellipsis: &str) -> String {
-    let full = value.to_string();
+pub(super) fn text(value: &Value, column: &Column, width: u16, ellipsis: &str) -> String {
+    let full = column.text(value);
     let is_uncounted = matches!(value, Value::Int(_)) && full.len() > LEGIBLE;
     let has_power = full.contains('e') || is_uncounted;
     match value.as_f64() {
-        Some(x) if has_power || is_long(value, width) => {
+        Some(x) if has_power || pen::width(&full) > width => {
             // A float with a power of ten is read for its size.
             let most = if matches!(value, Value::Float(_)) && full.contains('e') { 4 } else { 6 };
             let mut shorter = (1..=most).rev().map(|digits| rounded(x, digits));
@@ -185,10 +181,12 @@ fn rounded(x: f64, digits: usize) -> String {
 }
 
 /// The lines that a row takes: its words go over several rather than being cut.
-pub(super) fn lines(row: &[Value], widths: &[(usize, u16)]) -> usize {
-    let cells = widths.iter().filter_map(|(column, width)| Some((row.get(*column)?, *width)));
-    let words = cells.filter(|(value, _)| value.as_f64().is_none());
-    let lines = words.map(|(value, width)| text::wrap(&value.to_string(), width).len());
+pub(super) fn lines(row: &[Value], columns: &[Column], widths: &[(usize, u16)]) -> usize {
+    let cells = widths.iter().filter_map(|(place, width)| {
+        let value = row.get(*place).filter(|value| value.as_f64().is_none())?;
+        Some((columns.get(*place)?.text(value), *width))
+    });
+    let lines = cells.map(|(words, width)| text::wrap(words.trim_end(), width).len());
     lines.max().unwrap_or(1).max(1)
 }
 
@@ -197,19 +195,25 @@ pub(super) fn most_heads(height: u16) -> u16 {
     (height / 3).max(1)
 }
 
-pub(super) fn wishes(table: &Table, titles: &[String], shown: &[usize], height: u16) -> Vec<Wish> {
+pub(super) fn wishes(
+    table: &Table,
+    titles: &[String],
+    columns: &[Column],
+    shown: &[usize],
+    height: u16,
+) -> Vec<Wish> {
     let seen = shown.iter().take(usize::from(height));
     let seen: Vec<&Vec<Value>> = seen.filter_map(|index| table.rows.get(*index)).collect();
-    let wish = |(column, title): (usize, &String)| {
-        let cells = || seen.iter().filter_map(|row| row.get(column));
-        let widest = cells().map(|value| pen::width(&value.to_string())).max();
-        let short = cells().map(|value| short_width(value, KEPT)).max();
-        let shortest = cells().map(|value| short_width(value, KEPT - 1)).max();
+    let wish = |(place, (title, column)): (usize, (&String, &Column))| {
+        let cells = || seen.iter().filter_map(|row| row.get(place));
+        let widest = cells().map(|value| pen::width(&column.text(value))).max();
+        let short = cells().map(|value| short_width(value, column, KEPT)).max();
+        let shortest = cells().map(|value| short_width(value, column, KEPT - 1)).max();
         // Under a title that has a factor itself, a prefix would be read as another one.
         let is_scaled = ["thousand", "million", "billion"].iter().any(|word| title.contains(word));
         let has_numbers = !is_scaled && cells().any(|value| value.as_f64().is_some());
         let words = cells().filter(|value| value.as_f64().is_none());
-        let unbroken = words.map(|value| text::unbroken(&value.to_string())).max();
+        let unbroken = words.map(|value| text::unbroken(&column.text(value))).max();
         let whole = pen::width(title);
         let in_rows = |width: &u16| text::rows(title, *width) <= most_heads(height);
         Wish {
@@ -217,12 +221,14 @@ pub(super) fn wishes(table: &Table, titles: &[String], shown: &[usize], height: 
             cells: widest.unwrap_or(0),
             short: short.filter(|_| has_numbers),
             shortest: shortest.filter(|_| has_numbers),
-            unbroken: if is_scaled { widest } else { unbroken }.unwrap_or(0),
+            // Quantities are as whole as numbers.
+            unbroken: if is_scaled || column.are_quantities { widest } else { unbroken }
+                .unwrap_or(0),
             // No part of a title is cut for the sake of what is below it.
-            title: (text::unbroken(title)..whole).find(in_rows).unwrap_or(whole),
+            title: (unbroken_title(title)..whole).find(in_rows).unwrap_or(whole),
         }
     };
-    titles.iter().enumerate().map(wish).collect()
+    titles.iter().zip(columns).enumerate().map(wish).collect()
 }
 
 #[cfg(test)]
@@ -249,7 +255,11 @@ mod tests {
             (Value::Int(-70_000_000_000), 5, "-70G"),
             (Value::Int(106_960_491_150_049_280), 20, "106.96P"),
         ] {
-            assert_eq!(text(&value, width, "~"), expected, "{value} in {width}");
+            assert_eq!(
+                text(&value, &Column::default(), width, "~"),
+                expected,
+                "{value} in {width}"
+            );
         }
     }
 
@@ -258,7 +268,7 @@ mod tests {
         for (x, written) in
             [(1.57e13, "15.7T"), (3.118_69e14, "311.9T"), (16.5, "16.5"), (2e-7, "2e-7")]
         {
-            assert_eq!(text(&Value::Float(x), 10, "~"), written);
+            assert_eq!(text(&Value::Float(x), &Column::default(), 10, "~"), written);
         }
     }
 
@@ -267,7 +277,7 @@ mod tests {
         for exponent in -30..17 {
             for mantissa in [1.0, 1.5, 9.994, 9.996, -3.218_281] {
                 let x = mantissa * 10_f64.powi(exponent);
-                let text = text(&Value::Float(x), 9, "~");
+                let text = text(&Value::Float(x), &Column::default(), 9, "~");
                 let scaled = ["k", "M", "G", "T", "P"].iter().zip([1e3, 1e6, 1e9, 1e12, 1e15]);
                 let mut found = scaled.filter_map(|(letter, factor)| {
                     let digits = text.strip_suffix(letter)?;

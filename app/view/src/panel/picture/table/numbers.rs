@@ -1,0 +1,309 @@
+//! How the numbers of a column are written: in one unit, and so that digits of the same worth stand below each other.
+
+use mlsys_lab::frame::Table;
+use mlsys_lab::value::{Value, number};
+
+use crate::text;
+
+/// Digits of the smallest number of a column.
+const DIGITS: i32 = 4;
+/// Digits that the largest has at most for the sake of the smallest.
+const MOST: i32 = 7;
+/// Rows that decide on the form of a column.
+const READ: usize = 256;
+/// How many times the smallest number the largest is at most, if both are written in one unit.
+const RANGE: f64 = 1e4;
+
+const PREFIXES: [(&str, f64); 10] = [
+    ("n", 1e-9),
+    ("µ", 1e-6),
+    ("u", 1e-6),
+    ("m", 1e-3),
+    ("k", 1e3),
+    ("M", 1e6),
+    ("G", 1e9),
+    ("T", 1e12),
+    ("P", 1e15),
+    ("E", 1e18),
+];
+
+/// What a number without decimals has in their place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whole {
+    Zeros,
+    Spaces,
+}
+
+/// A number with decimals and what follows it, such as a unit.
+#[derive(Clone, Debug, PartialEq)]
+struct Quantity<'a> {
+    value: f64,
+    decimals: i32,
+    space: &'static str,
+    unit: &'a str,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Column {
+    /// Whether all of its words are numbers, with the same unit or without one.
+    pub(super) are_quantities: bool,
+    decimals: Option<(usize, Whole)>,
+    /// The unit in which all are written, and what the others are in it.
+    unit: Option<String>,
+    factors: Vec<(String, f64)>,
+    /// Columns of each number, where all words are equally many numbers.
+    each: Option<usize>,
+}
+
+impl Column {
+    pub(super) fn new(table: &Table, column: usize) -> Self {
+        let cells = || table.rows.iter().take(READ).filter_map(|row| row.get(column));
+        let words: Vec<String> =
+            cells().filter(|value| value.as_f64().is_none()).map(Value::to_string).collect();
+        let words: Vec<&str> =
+            words.iter().map(String::as_str).filter(|word| !word.trim().is_empty()).collect();
+        let has_numbers = cells().any(|value| value.as_f64().is_some());
+        if words.is_empty() || has_numbers {
+            let written: Vec<String> =
+                cells().filter(|value| value.as_f64().is_some()).map(Value::to_string).collect();
+            let numbers: Option<Vec<Quantity<'_>>> =
+                written.iter().map(|text| plain(text)).collect();
+            let decimals = numbers.and_then(|numbers| common(&numbers));
+            return Self { decimals, ..Self::default() };
+        }
+        if let Some(lists) = Self::of_lists(&words) {
+            return lists;
+        }
+        let read: Option<Vec<Quantity<'_>>> = words.iter().map(|word| quantity(word)).collect();
+        let Some(mut read) = read else { return Self::default() };
+        let Some((unit, factors)) = one_unit(&read) else { return Self::default() };
+        for quantity in &mut read {
+            let factor = factors.iter().find(|(other, _)| other == quantity.unit);
+            let factor = factor.map_or(1.0, |(_, factor)| *factor);
+            quantity.value *= factor;
+            quantity.decimals = (quantity.decimals - factor.log10().round() as i32).max(0);
+        }
+        let decimals = common(&read);
+        Self { are_quantities: true, decimals, unit: Some(unit), factors, each: None }
+    }
+
+    /// The rows of a matrix: "2.09 -0.98 1.48".
+    fn of_lists(words: &[&str]) -> Option<Self> {
+        let rows: Vec<Vec<Quantity<'_>>> = words
+            .iter()
+            .map(|row| row.split_whitespace().map(plain).collect())
+            .collect::<Option<_>>()?;
+        let count = rows.first().map(Vec::len).filter(|count| *count > 1)?;
+        if rows.iter().any(|row| row.len() != count) {
+            return None;
+        }
+        let decimals = common(&rows.concat()).map(|(decimals, _)| (decimals, Whole::Zeros));
+        let lists = Self { decimals, each: Some(0), ..Self::default() };
+        let written = words.iter().map(|row| lists.list(row, 0));
+        let written: Vec<String> = written.collect();
+        let each = written.iter().flat_map(|row| row.split(' ')).map(str::len).max()?;
+        Some(Self { each: Some(each), ..lists })
+    }
+
+    fn list(&self, row: &str, each: usize) -> String {
+        let numbers = row.split_whitespace().map(|text| {
+            let text = match (plain(text), self.decimals) {
+                (Some(of), Some((decimals, whole))) => {
+                    at(of.value, of.decimals, decimals, whole, "")
+                }
+                (Some(_) | None, _) => text.to_owned(),
+            };
+            format!("{text:>each$}")
+        });
+        numbers.collect::<Vec<_>>().join(" ")
+    }
+
+    /// A cell as it is written where it has room.
+    pub(super) fn text(&self, value: &Value) -> String {
+        let text = value.to_string();
+        if value.as_f64().is_some() {
+            let Some((decimals, whole)) = self.decimals else { return text };
+            return match (plain(&text), value) {
+                (Some(_), Value::Int(_)) => written(&text, decimals, Whole::Spaces, ""),
+                (Some(of), _) => at(of.value, of.decimals, decimals, whole, ""),
+                (None, _) => text,
+            };
+        }
+        if let Some(each) = self.each {
+            return self.list(&text, each);
+        }
+        let (true, Some(unit), Some(of)) = (self.are_quantities, &self.unit, quantity(&text))
+        else {
+            return text;
+        };
+        let factor = self.factors.iter().find(|(other, _)| other == of.unit);
+        let value = of.value * factor.map_or(1.0, |(_, factor)| *factor);
+        let end = format!("{}{unit}", of.space);
+        match self.decimals {
+            Some((decimals, whole)) => at(value, of.decimals, decimals, whole, &end),
+            None if of.unit == unit => text,
+            None => format!("{}{end}", number(value)),
+        }
+    }
+}
+
+fn at(value: f64, own: i32, decimals: usize, whole: Whole, end: &str) -> String {
+    match (own, whole) {
+        (0, Whole::Spaces) => written(&number(value), decimals, Whole::Spaces, end),
+        _ => {
+            let text = format!("{value:.decimals$}");
+            // What rounds to zero has no sign.
+            let is_zero = text.chars().all(|letter| matches!(letter, '-' | '0' | '.'));
+            format!("{}{end}", if is_zero { text.trim_start_matches('-') } else { &text })
+        }
+    }
+}
+
+/// A whole number with spaces in the place of decimals, before or, where nothing follows it, behind it.
+fn written(digits: &str, decimals: usize, whole: Whole, end: &str) -> String {
+    match whole {
+        Whole::Spaces if end.is_empty() && decimals > 0 => {
+            format!("{digits}{}", " ".repeat(decimals + 1))
+        }
+        Whole::Spaces | Whole::Zeros => format!("{digits}{end}"),
+    }
+}
+
+/// A number alone, with the decimals that it has as it is written.
+fn plain(text: &str) -> Option<Quantity<'_>> {
+    let value: f64 = text.parse().ok().filter(|value: &f64| value.is_finite())?;
+    let (digits, power) = text.split_once('e').unwrap_or((text, "0"));
+    let power: i32 = power.parse().ok()?;
+    let behind = digits.split_once('.').map_or(0, |(_, behind)| behind.len());
+    (power <= 0).then_some(Quantity {
+        value,
+        decimals: i32::try_from(behind).ok()? - power,
+        space: "",
+        unit: "",
+    })
+}
+
+/// A number and a word, or a number alone: "53.2%", "1.6 GB", "9.0".
+fn quantity(text: &str) -> Option<Quantity<'_>> {
+    let text = text.trim();
+    let is_digit = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '-');
+    let end = text.find(|letter| !is_digit(letter)).unwrap_or(text.len());
+    let (digits, rest) = text.split_at(end);
+    let unit = rest.trim_start();
+    let is_unit = unit.is_empty() || unit == "%" || unit.starts_with(char::is_alphabetic);
+    if !is_unit || unit.contains(' ') || !digits.ends_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let space = if rest.len() > unit.len() { " " } else { "" };
+    Some(Quantity { space, unit, ..plain(digits)? })
+}
+
+/// The unit of all, or the one with the prefix of the smallest, with what each of the others is in it.
+fn one_unit(of: &[Quantity<'_>]) -> Option<(String, Vec<(String, f64)>)> {
+    let first = of.first()?;
+    if of.iter().all(|other| other.unit == first.unit) {
+        return Some((first.unit.to_owned(), Vec::new()));
+    }
+    let shortest = of.iter().map(|of| of.unit).min_by_key(|unit| unit.chars().count())?;
+    let bases = [Some(shortest), PREFIXES.iter().find_map(|of| shortest.strip_prefix(of.0))];
+    bases.into_iter().flatten().filter(|base| !base.is_empty()).find_map(|base| {
+        let factor = |unit: &str| match unit.strip_suffix(base)? {
+            "" => Some(1.0),
+            prefix => PREFIXES.iter().find(|of| of.0 == prefix).map(|of| of.1),
+        };
+        let sizes = of.iter().map(|of| Some((of.value.abs() * factor(of.unit)?, of.unit)));
+        let sizes: Vec<(f64, &str)> = sizes.collect::<Option<_>>()?;
+        let sizes = || sizes.iter().filter(|(size, _)| *size > 0.0);
+        let (least, unit) = sizes().min_by(|a, b| a.0.total_cmp(&b.0))?;
+        let most = sizes().map(|(size, _)| *size).fold(0.0, f64::max);
+        let own = factor(unit)?;
+        let factors = of.iter().filter_map(|of| Some((of.unit.to_owned(), factor(of.unit)? / own)));
+        (most / least <= RANGE).then(|| ((*unit).to_owned(), factors.collect()))
+    })
+}
+
+/// The decimals with which all are written, if that leaves enough of the smallest.
+fn common(of: &[Quantity<'_>]) -> Option<(usize, Whole)> {
+    let most = of.iter().map(|of| of.decimals).max().filter(|most| *most > 0)?;
+    let sizes = || of.iter().filter(|of| of.value != 0.0);
+    let power = |of: &Quantity<'_>| of.value.abs().log10().floor() as i32;
+    let smallest = sizes().min_by(|a, b| a.value.abs().total_cmp(&b.value.abs()))?;
+    let largest = sizes().map(power).max()?;
+    let wanted = DIGITS - 1 - power(smallest);
+    let decimals = most.min(wanted).min(MOST - 1 - largest.max(0));
+    let enough = smallest.decimals.min(wanted - 1);
+    let whole = of.iter().filter(|of| of.decimals == 0).count();
+    let whole = if 2 * whole > of.len() { Whole::Spaces } else { Whole::Zeros };
+    let decimals = usize::try_from(decimals).ok().filter(|_| decimals >= enough)?;
+    Some((decimals, whole))
+}
+
+/// The longest part of a title that is not broken: no unit is.
+pub(super) fn unbroken_title(title: &str) -> u16 {
+    let parts = title.split(' ').map(|word| match word.contains('/') || word.starts_with('(') {
+        true => crate::canvas::width(word),
+        false => text::unbroken(word),
+    });
+    parts.max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(cells: &[Value]) -> Vec<String> {
+        let rows = cells.iter().map(|cell| vec![cell.clone()]).collect();
+        let table = Table::new(vec!["title".to_owned()], rows);
+        let column = Column::new(&table, 0);
+        cells.iter().map(|cell| column.text(cell)).collect()
+    }
+
+    #[test]
+    fn numbers_of_a_column_have_the_same_decimals() {
+        for (numbers, written) in [
+            (&[2.249_42, 2.2385, 1.683][..], &["2.249", "2.239", "1.683"][..]),
+            (&[246.679, 76.5, 240.0], &["246.68", "76.50", "240.00"]),
+            (&[0.010_923_9, -0.019_382], &["0.01092", "-0.01938"]),
+            (&[12.549, 1.904_76, 15_564.8], &["12.55", "1.90", "15564.80"]),
+            (&[0.783_009, 15.9312, 0.0], &["0.7830", "15.9312", "0.0000"]),
+            (&[7.485e-4, 0.001_359, 0.033_71], &["0.000749", "0.001359", "0.033710"]),
+            // Of so different sizes each is written for itself.
+            (&[1850.0, 0.461, 9e-4, 1.41e-5], &["1850", "0.461", "9e-4", "1.41e-5"]),
+            (&[640.0, 1024.0], &["640", "1024"]),
+            // Few of many have decimals.
+            (&[640.0, 12.5, 8.0], &["640  ", "12.5", "8  "]),
+        ] {
+            let cells: Vec<Value> = numbers.iter().map(|number| Value::Float(*number)).collect();
+            assert_eq!(column(&cells), written, "{numbers:?}");
+        }
+        assert_eq!(column(&[Value::Int(8), Value::Float(0.25)]), ["8   ", "0.25"]);
+    }
+
+    #[test]
+    fn quantities_of_a_column_have_one_unit() {
+        for (words, written) in [
+            (&["100.0%", "7.3%", "0.97%"][..], &["100.00%", "7.30%", "0.97%"][..]),
+            (&["1206", "561.2", "442.01", ""], &["1206.0", "561.2", "442.0", ""]),
+            (&["834.3 MB", "1.5 GB"], &["834.3 MB", "1500.0 MB"]),
+            (&["6.0 kB", "2.5 GB"], &["6.0 kB", "2.5 GB"]),
+            (&["9.0", "7.5"], &["9.0", "7.5"]),
+            (&["12 ms", "1 s"], &["12 ms", "1000 ms"]),
+            (&["1 GPU", "2 GPUs"], &["1 GPU", "2 GPUs"]),
+            (&["4 of 8", "12.5"], &["4 of 8", "12.5"]),
+            (&["2017-06", "2018-11"], &["2017-06", "2018-11"]),
+            (&["3/4", "1.25"], &["3/4", "1.25"]),
+            (&["2.09 -0.98 0.1", "0.05 -1.08 0"], &[" 2.09 -0.98  0.10", " 0.05 -1.08  0.00"]),
+            (&["0 2 11", "1 0 3"], &[" 0  2 11", " 1  0  3"]),
+            (&["1 2", "1 2 3"], &["1 2", "1 2 3"]),
+        ] {
+            let cells: Vec<Value> = words.iter().map(|word| Value::from(*word)).collect();
+            assert_eq!(column(&cells), written, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_unit_in_a_title_is_not_broken() {
+        assert_eq!(unbroken_title("peak (TFLOP/s)"), 9);
+        assert_eq!(unbroken_title("gradient_norm here"), text::unbroken("gradient_norm"));
+    }
+}
