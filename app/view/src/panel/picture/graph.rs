@@ -14,7 +14,9 @@ use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::Lines;
 use crate::glyphs::Glyphs;
 pub use crate::panel::picture::graph::cards::{Card, Cards, Form, Head};
-use crate::panel::picture::graph::layout::{Arranged, Fit, Layout, Size, Spacing, lay_out};
+use crate::panel::picture::graph::layout::{
+    Arranged, Fit, Layout, Size, Spacing, lay_out, side_by_side,
+};
 pub use crate::panel::picture::graph::lines::not_finite;
 pub use crate::panel::picture::graph::outline::{facts, line, pass};
 pub use crate::panel::picture::graph::view::{GraphView, Item, VisibleGraph};
@@ -295,9 +297,14 @@ impl Drawing {
         let links: Vec<(usize, usize)> = visible.links.iter().map(|l| (l.from, l.to)).collect();
         let arranged = Arranged::new(visible.items.len(), &links, Fit::Clear);
         let words = Cards::new(graph, sight, &visible);
+        let fits = |layout: &Layout| layout.width <= width && layout.height <= height;
         let laid_out = |form: Form, boxes: Vec<Card>, arranged: &Arranged, spacing: Spacing| {
             let sizes: Vec<Size> = boxes.iter().map(|b| b.size(form)).collect();
-            let layout = lay_out(arranged, &sizes, spacing);
+            let mut layout = lay_out(arranged, &sizes, spacing);
+            if !fits(&layout) && boxes.len() <= SMALL {
+                let beside = side_by_side(&links, &sizes, spacing).filter(fits);
+                layout = beside.unwrap_or(layout);
+            }
             (form, boxes, layout)
         };
         let in_form = |form: Form| {
@@ -316,7 +323,6 @@ impl Drawing {
             let spacing = Spacing { fit: Fit::Narrow, ..Form::Bare.spacing() };
             laid_out(Form::Bare, items.map(card).collect(), &arranged, spacing)
         };
-        let fits = |layout: &Layout| layout.width <= width && layout.height <= height;
         // The part of a drawing that is in sight.
         let seen = |layout: &Layout| {
             let share = |room: usize, all: usize| room.min(all) as f64 / all.max(1) as f64;

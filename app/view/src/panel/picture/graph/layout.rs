@@ -63,3 +63,61 @@ pub fn lay_out(arranged: &Arranged, sizes: &[Size], spacing: Spacing) -> Layout 
     let tops = rows::rows(arranged, sizes, spacing);
     route::draw(arranged, sizes, spacing, &tops)
 }
+
+/// The parts of a graph that no link joins, one beside the other; absent where there is one part or too many.
+pub fn side_by_side(links: &[(usize, usize)], sizes: &[Size], spacing: Spacing) -> Option<Layout> {
+    const MOST: usize = 4;
+    const GAP: usize = 4;
+    let part_of = parts(sizes.len(), links);
+    let count = part_of.iter().max()? + 1;
+    if !(2..=MOST).contains(&count) {
+        return None;
+    }
+    let mut all = Layout {
+        places: vec![Place::default(); sizes.len()],
+        routes: vec![Vec::new(); links.len()],
+        ..Layout::default()
+    };
+    for part in 0..count {
+        let boxes: Vec<usize> = (0..sizes.len()).filter(|index| part_of[*index] == part).collect();
+        let own: Vec<usize> = (0..links.len())
+            .filter(|link| {
+                part_of.get(links[*link].0) == Some(&part) && links[*link].1 < sizes.len()
+            })
+            .collect();
+        let place = |index: usize| boxes.partition_point(|other| *other < index);
+        let own_links: Vec<_> =
+            own.iter().map(|link| (place(links[*link].0), place(links[*link].1))).collect();
+        let own_sizes: Vec<Size> = boxes.iter().map(|index| sizes[*index]).collect();
+        let arranged = Arranged::new(boxes.len(), &own_links, spacing.fit);
+        let layout = lay_out(&arranged, &own_sizes, spacing);
+        let left = if part == 0 { 0 } else { all.width + GAP };
+        for (place, index) in layout.places.iter().zip(&boxes) {
+            all.places[*index] = Place { x: place.x + left, ..*place };
+        }
+        for (route, link) in layout.routes.iter().zip(&own) {
+            all.routes[*link] = route.iter().map(|(x, y)| (x + left, *y)).collect();
+        }
+        all.width = left + layout.width;
+        all.height = all.height.max(layout.height);
+    }
+    Some(all)
+}
+
+/// For each box the number of the part that it is in, in the order of their first boxes.
+fn parts(boxes: usize, links: &[(usize, usize)]) -> Vec<usize> {
+    let mut parents: Vec<usize> = (0..boxes).collect();
+    let root = |parents: &[usize], mut at: usize| {
+        while parents[at] != at {
+            at = parents[at];
+        }
+        at
+    };
+    for &(from, to) in links.iter().filter(|(from, to)| *from < boxes && *to < boxes) {
+        let (a, b) = (root(&parents, from), root(&parents, to));
+        parents[a.max(b)] = a.min(b);
+    }
+    let roots: Vec<usize> = (0..boxes).map(|index| root(&parents, index)).collect();
+    let is_first = |index: &usize| roots[*index] == *index;
+    roots.iter().map(|of| (0..*of).filter(is_first).count()).collect()
+}

@@ -219,3 +219,25 @@ fn a_recorded_step_fits_next_to_its_text() {
         assert!(layout.width <= most, "{} {layout:?} {arranged:?}", layout.width);
     }
 }
+
+#[test]
+fn parts_that_nothing_joins_stand_side_by_side() {
+    // Two trees, with their boxes in turn, and a link of nothing.
+    let links = [(0, 2), (1, 3), (4, 2), (5, 3), (7, 9)];
+    let spacing = Spacing { rows: 1, columns: 3, fit: Fit::Clear };
+    let layout = side_by_side(&links, &[SIZE; 6], spacing).unwrap();
+    let (_, one) = laid(3, &[(0, 1), (2, 1)], SIZE);
+    assert_eq!((layout.width, layout.height), (2 * one.width + 4, one.height));
+    let ends = |boxes: [usize; 3]| boxes.map(|index| layout.places[index].x + SIZE.width);
+    let begins = [1, 3, 5].map(|index| layout.places[index].x);
+    assert!(ends([0, 2, 4]).iter().max() < begins.iter().min(), "{layout:?}");
+    for (link, route) in links.iter().zip(&layout.routes).take(4) {
+        let (from, to) = (layout.places[link.0], layout.places[link.1]);
+        assert_eq!(route.first().unwrap().0, from.x + from.width, "{layout:?}");
+        assert_eq!(route.last().unwrap().0 + 1, to.x, "{layout:?}");
+    }
+    assert!(layout.routes[4].is_empty());
+    assert_eq!(side_by_side(&[(0, 1)], &[SIZE; 2], spacing), None);
+    assert_eq!(side_by_side(&[], &[SIZE; 9], spacing), None);
+    assert_eq!(side_by_side(&[], &[], spacing), None);
+}
