@@ -81,7 +81,7 @@ fn pixels(canvas: &mut Canvas, tile: Rect, images: &Images, image: &Image, look:
     };
     let exact = canvas.mosaic(tile, (images.width, images.height), |row, column| {
         // So few greys that pixels share elements.
-        let level = images.level(image, row, column)?;
+        let level = seen(images, images.level(image, row, column)?);
         look.theme.grey(level / 16 * 17)
     });
     if exact {
@@ -91,7 +91,8 @@ fn pixels(canvas: &mut Canvas, tile: Rect, images: &Images, image: &Image, look:
         for x in 0..tile.width {
             let target = &mut canvas.cells[(tile.x + x, tile.y + y)];
             let (upper, lower) = (mean(x, 2 * y, 2), mean(x, 2 * y + 1, 2));
-            let grey = |level: Option<u8>| level.and_then(|level| look.theme.grey(level));
+            let grey =
+                |level: Option<u8>| level.and_then(|level| look.theme.grey(seen(images, level)));
             match (look.glyphs.set, grey(upper), grey(lower)) {
                 (GlyphSet::Unicode, Some(upper), Some(lower)) => {
                     target.set_symbol("▀").set_fg(upper).set_bg(lower);
@@ -102,10 +103,28 @@ fn pixels(canvas: &mut Canvas, tile: Rect, images: &Images, image: &Image, look:
                 (GlyphSet::Unicode, None, Some(lower)) if upper.is_none() => {
                     target.set_symbol("▄").set_fg(lower);
                 }
+                (GlyphSet::Unicode, None, None)
+                    if upper.is_none() && lower.is_none() && look.theme.grey(0).is_some() =>
+                {
+                    target.set_symbol(look.glyphs.faint_point).set_style(look.theme.dim);
+                }
                 (GlyphSet::Unicode | GlyphSet::Ascii, _, _) => {
                     target.set_symbol(shade(mean(x, y, 1)));
                 }
             }
+        }
+    }
+}
+
+/// The level at which a pixel is drawn: where others are blank, none is as dark or as light as what is behind it.
+fn seen(images: &Images, level: u8) -> u8 {
+    const DARKEST: u8 = 72;
+    const LIGHTEST: u8 = 232;
+    match images.blank {
+        None => level,
+        Some(_) => {
+            let share = u16::from(level) * u16::from(LIGHTEST - DARKEST) / u16::from(u8::MAX);
+            DARKEST + share as u8
         }
     }
 }
@@ -296,10 +315,23 @@ mod tests {
     }
 
     #[test]
-    fn a_blank_pixel_leaves_its_half_of_the_cell_as_it_is() {
+    fn a_blank_pixel_leaves_its_half_of_the_cell_and_two_a_point() {
         let levels = [200, 0, 9, 0, 0, 200, 9, 0];
         let colours = drawn(levels, ColorDepth::TrueColor, GlyphSet::Unicode);
-        assert_eq!(colours, "▀▄▀ ");
+        assert_eq!(colours, "▀▄▀·");
+    }
+
+    #[test]
+    fn the_darkest_pixel_is_not_the_background_where_others_are_blank() {
+        let images = |blank: Option<u8>| Images {
+            width: 1,
+            height: 1,
+            images: Vec::new(),
+            blank,
+            together: 1,
+        };
+        assert_eq!([0, 255].map(|level| seen(&images(None), level)), [0, 255]);
+        assert_eq!([1, 255].map(|level| seen(&images(Some(0)), level)), [72, 232]);
     }
 
     #[test]
