@@ -1,6 +1,7 @@
 //! Running text, and a text with styled parts, each in its colour and between its marks.
 
 use mlsys_lab::frame::{Paragraph, StyledText, Tone};
+use mlsys_lab::value::plural;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -15,18 +16,39 @@ use crate::text;
 use crate::theme::Look;
 
 impl Picture for String {
-    /// Draws text from a line on, wrapped at spaces; what does not fit below is left out.
+    /// Draws text from a line on, wrapped at spaces; the last row counts the lines for which there is no room.
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         let (area, first) = (spaced(area), at.view.scroll);
         canvas.fixed(|canvas| {
-            let above = self.split_inclusive('\n').take(first).map(str::len).sum();
-            let text = self.get(above..).unwrap_or("");
-            // A row holds at most its width in letters, so that what lies below need not be looked at.
-            let most = (usize::from(area.width) + 1) * usize::from(area.height);
-            let seen = text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end]);
-            let lines = seen.split('\n').flat_map(|line| text::wrap(line, area.width));
-            for (y, line) in (area.y..area.bottom()).zip(lines) {
-                Pen::new(area, canvas, &look.glyphs).text(area.x, y, &line, look.theme.text);
+            let lines: Vec<&str> = self.trim_end().split('\n').skip(first).collect();
+            let room = usize::from(area.height);
+            // A row holds at most its width in letters, so that the rest of a long line need not be looked at.
+            let most = (usize::from(area.width) + 1) * room;
+            let rows = |line: &str| {
+                let end = line.char_indices().nth(most).map_or(line.len(), |(end, _)| end);
+                wrapped(&line[..end], area.width)
+            };
+            // The lines of which all rows have room.
+            let fitting = |room: usize| {
+                let ends = lines.iter().scan(0, |end, line| {
+                    *end += rows(line).len();
+                    (*end <= room).then_some(())
+                });
+                ends.count()
+            };
+            let whole = fitting(room);
+            let (shown, left) = match whole == lines.len() || room == 1 {
+                true => (room, 0),
+                false => (room.saturating_sub(1), lines.len() - fitting(room.saturating_sub(1))),
+            };
+            let mut pen = Pen::new(area, canvas, &look.glyphs);
+            let seen = lines.iter().take(whole + 1).flat_map(|line| rows(line)).take(shown);
+            for (y, row) in (area.y..).zip(seen) {
+                pen.text(area.x, y, &row, look.theme.text);
+            }
+            if left > 0 {
+                let more = format!("{} below", plural(left, "more line"));
+                pen.text(area.x, area.bottom() - 1, &more, look.theme.dim);
             }
         });
     }
@@ -50,8 +72,16 @@ impl Picture for String {
     }
 
     fn page_size(&self, columns: u16) -> (u16, u16) {
-        let rows = self.lines().map(|line| text::rows(line, columns).max(1));
+        let rows = self.lines().map(|line| pen::cells(wrapped(line, columns).len()));
         (columns, rows.fold(1, u16::saturating_add))
+    }
+}
+
+/// The rows of a line; what goes on from a line of code stands further in.
+fn wrapped(line: &str, width: u16) -> Vec<String> {
+    match line.trim_end().ends_with([';', '{', '}']) {
+        true => text::wrap_code(line, width.into()),
+        false => text::wrap(line, width),
     }
 }
 
