@@ -204,10 +204,15 @@ pub(super) fn order(mut machine: Machine) -> Timeline {
             *waiting = Some(after);
         }
     }
-    let names = lanes
-        .into_iter()
-        .map(|Lane { warp: (block, warp), .. }| format!("block {block} warp {warp}"));
-    timeline.lanes = names.collect();
+    let mut warps: Vec<(u32, u32)> = lanes.iter().map(|lane| lane.warp).collect();
+    warps.sort_unstable();
+    let places = lanes.iter().map(|lane| warps.partition_point(|warp| *warp < lane.warp));
+    let places: Vec<usize> = places.collect();
+    for span in &mut timeline.spans {
+        span.lane = places[span.lane];
+    }
+    let name = |(block, warp): &(u32, u32)| format!("block {block} warp {warp}");
+    timeline.lanes = warps.iter().map(name).collect();
     timeline
 }
 

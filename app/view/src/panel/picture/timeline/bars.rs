@@ -126,13 +126,20 @@ pub(super) fn draw_spans(
     }
     // After all bars, of which a lane may have several, and each clear of the one before.
     labels.sort_by_key(|label| (label.0, label.1));
-    let mut free = (0, 0);
+    let mut last = (0, 0, String::new());
     for (y, x, wide, label, style) in labels {
-        if (y, x) >= free {
+        let gap = u16::from(last.0 == y && run_together(&last.2, &label));
+        if (y, x) >= (last.0, last.1 + gap) {
             pen.within(x, y, wide, &label, style);
-            free = (y, x + wide);
+            last = (y, x + wide, label);
         }
     }
+}
+
+/// Whether two labels without a gap would be read as one number.
+fn run_together(before: &str, behind: &str) -> bool {
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    before.ends_with(is_digit) && behind.starts_with(is_digit)
 }
 
 /// What one bar covers of a cell that it does not fill.
@@ -210,6 +217,12 @@ pub(super) fn classes(timeline: &Timeline, tint: Tint, look: &Look) -> Vec<Item>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_numbers_without_a_gap_run_together() {
+        assert!(run_together("12", "13") && run_together("a2", "1b"));
+        assert!(!run_together("0a", "1a") && !run_together("", "1") && !run_together(" run ", "2"));
+    }
 
     #[test]
     fn a_bar_covers_a_share_of_the_cells_at_its_ends() {

@@ -1,5 +1,7 @@
 //! The total of a timeline above its lanes.
 
+use std::ops::Range;
+
 use mlsys_lab::frame::Total;
 use ratatui::layout::Rect;
 
@@ -32,13 +34,8 @@ pub(super) fn draw_total(
             let share = f64::from(column) / f64::from(area.width);
             axis.low + (axis.high - axis.low) * share
         };
-        // The largest value within the column, so that no peak is lost between two.
-        let (from, to) = (place(column), place(column + 1));
-        let first = total.points.partition_point(|point| point.0 <= from).saturating_sub(1);
-        let within = total.points[first..].iter().take_while(|point| point.0 < to);
-        let within = within.filter(|point| point.1.is_finite());
-        let value = within.map(|point| point.1).fold(0.0, f64::max);
-        if total.points.first().is_none_or(|point| point.0 >= to) || most <= 0.0 {
+        let value = within(total, place(column)..place(column + 1));
+        if total.points.first().is_none_or(|point| point.0 >= place(column + 1)) || most <= 0.0 {
             continue;
         }
         let cells = value / most * f64::from(rows);
@@ -86,6 +83,21 @@ pub(super) fn draw_total(
     }
 }
 
+/// What a column shows of the total: of memory the largest value within it, so that no peak is lost between two, and of
+/// anything else the mean over its time.
+fn within(total: &Total, Range { start, end }: Range<f64>) -> f64 {
+    let first = total.points.partition_point(|point| point.0 <= start).saturating_sub(1);
+    let points = &total.points[first..];
+    let seen = points.iter().take_while(|point| point.0 < end && point.1.is_finite());
+    if total.unit == "bytes" || start >= end {
+        return seen.map(|point| point.1).fold(0.0, f64::max);
+    }
+    let next = points.iter().skip(1).map(|point| point.0).chain([f64::INFINITY]);
+    let parts =
+        seen.zip(next).map(|((at, value), next)| value * (next.min(end) - at.max(start)).max(0.0));
+    parts.sum::<f64>() / (end - start)
+}
+
 /// The peak in words, in the row above the lanes where that is free, if there is no room for the total.
 pub(super) fn draw_peak(
     parts: &Parts,
@@ -107,5 +119,28 @@ pub(super) fn draw_peak(
     let Some(start) = ends.find(|start| area.width >= wide && free(*start)) else { return };
     if area.height > 0 {
         Pen::new(area, canvas, &look.glyphs).text(start, area.y, &text, look.theme.accent);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_shows_the_peak_of_memory_and_the_mean_of_anything_else() {
+        let total = |unit: &str| Total {
+            name: "total".to_owned(),
+            unit: unit.to_owned(),
+            points: vec![(0.0, 4.0), (1.0, 0.0), (1.5, 2.0), (4.0, 0.0)],
+        };
+        for (range, peak, mean) in [
+            (0.0..2.0, 4.0, 2.5),
+            (1.25..1.75, 2.0, 1.0),
+            (2.0..3.0, 2.0, 2.0),
+            (3.5..5.0, 2.0, 1.0 / 1.5),
+        ] {
+            assert_eq!(within(&total("bytes"), range.clone()), peak, "{range:?}");
+            assert!((within(&total("stages"), range.clone()) - mean).abs() < 1e-9, "{range:?}");
+        }
     }
 }
