@@ -116,7 +116,7 @@ impl Rows {
         let mark = mark.unwrap_or_default();
         // One row is for the numbers of the chunks.
         let rows = area.height.saturating_sub(1);
-        let pitch = if trace.ranks <= usize::from(rows / 2) || rows >= 12 { 2 } else { 1 };
+        let pitch = if trace.ranks <= usize::from(rows / 2) { 2 } else { 1 };
         let shown = match trace.ranks {
             all if all <= usize::from(rows / pitch) => all,
             _ => usize::from(rows.saturating_sub(1) / pitch),
