@@ -11,6 +11,7 @@ use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::Lines;
 use crate::glyphs::Glyphs;
 use crate::panel::legend::{self, Item};
+pub(in crate::panel) use crate::panel::picture::cells::plan::{Limits, text_width};
 use crate::panel::picture::cells::plan::{Plan, Written, label_width, plan, wide};
 use crate::panel::picture::cells::words::{cell_words, stretches};
 use crate::panel::picture::{At, LEAST, Picture, READ_LINES, RowNeed, page_rows};
@@ -25,7 +26,7 @@ pub(crate) enum Legend {
     Shared,
 }
 
-/// Columns up to which one is found without numbers.
+/// Columns of which each is numbered.
 const FEW: usize = 8;
 
 /// Draws the rows that fit, the marked cell among them, a legend and the sentence.
@@ -37,6 +38,28 @@ pub(crate) fn draw(
     legend: Legend,
     look: &Look,
 ) {
+    draw_within(area, canvas, cells, mark, (legend, Limits::NONE), look);
+}
+
+/// Draws one of several pictures that share a legend, with cells no larger than the limits.
+pub(in crate::panel) fn draw_alike(
+    area: Rect,
+    canvas: &mut Canvas,
+    cells: &Cells,
+    limits: Limits,
+    look: &Look,
+) {
+    draw_within(area, canvas, cells, None, (Legend::Shared, limits), look);
+}
+
+fn draw_within(
+    area: Rect,
+    canvas: &mut Canvas,
+    cells: &Cells,
+    mark: Option<Mark>,
+    (legend, limits): (Legend, Limits),
+    look: &Look,
+) {
     let columns = cells.columns();
     if columns == 0 || area.is_empty() {
         canvas.say(area, "no cells", look);
@@ -44,22 +67,19 @@ pub(crate) fn draw(
     }
     let mark = mark.map(|mark| mark.within(columns, cells.rows.len()));
     let items = if legend == Legend::Own { kinds(cells, look) } else { Vec::new() };
-    let legend = if area.height >= 5 { legend::rows(&items, area.width, 2) } else { 0 };
+    // Few rows leave room for it where there are few cells.
+    let left = area.height.saturating_sub(pen::cells(cells.rows.len()) + head(cells));
+    let legend = legend::rows(&items, area.width, if area.height >= 5 { 2 } else { left.min(2) });
     // The sentence gives way to the cells, but for a third of the height.
     let head = head(cells).min(area.height / 4);
     // A row says which columns are seen where these are not all.
-    let paged = u16::from(plan(area, cells, columns, mark).columns.1 < columns);
+    let paged = u16::from(plan(area, cells, columns, mark, limits).columns.1 < columns);
     let wanted = pen::cells(cells.rows.len()).min(area.height / 2);
     let spare = area.height.saturating_sub(wanted + legend + head + paged).max(area.height / 3);
     let note = text::whole(&cells.note, area.width, spare);
     let text = pen::cells(note.len());
-    // The numbers of few columns give way where all rows have room without them.
-    let all = plan(area, cells, columns, mark).lines * cells.rows.len();
-    let left = area.height - legend - text;
-    let is_tight = columns <= FEW && paged == 0 && usize::from(left) == all;
-    let head = if is_tight { 0 } else { head };
     let body = Rect { y: area.y + head, height: area.height - head - legend - text, ..area };
-    let plan = plan(body, cells, columns, mark);
+    let plan = plan(body, cells, columns, mark, limits);
     if head > 0 {
         numbers(area, canvas, cells, &plan, look);
     }
@@ -122,17 +142,15 @@ pub(crate) fn legend_rows(kinds: &[Kind], width: u16) -> u16 {
 
 pub(crate) fn row_need(cells: &Cells, width: u16, legend: Legend, look: &Look) -> RowNeed {
     let columns = cells.columns();
-    let plan = plan(Rect::new(0, 0, width, u16::MAX / width.max(1)), cells, columns, None);
+    let area = Rect::new(0, 0, width, u16::MAX / width.max(1));
+    let plan = plan(area, cells, columns, None, Limits::NONE);
     let is_paged = plan.lines == 1 && plan.columns.1 < columns;
     let rows = cells.rows.len().saturating_mul(plan.lines);
     let need = RowNeed::listed(rows, head(cells) + u16::from(is_paged));
-    // Without the numbers of few columns all rows are seen as well.
-    let spared = if columns <= FEW && !is_paged { head(cells) } else { 0 };
     let legend = match legend {
         Legend::Own => legend::rows(&kinds(cells, look), width, 2),
         Legend::Shared => 0,
     };
-    let need = RowNeed { least: need.least - spared, ..need };
     need.and(legend + text::rows(&cells.note, width))
 }
 

@@ -40,6 +40,13 @@ impl Picture for Vec<Pane> {
             height => text::rows(&pane.title, cell.width.saturating_sub(1)).clamp(1, height / 2),
         };
         let titles = shown().map(|(_, pane)| pane).zip(&places).map(lines).max().unwrap_or(1);
+        let below = |cell: Rect| Rect { y: cell.y + titles, height: cell.height - titles, ..cell };
+        let alike = shown().zip(&places);
+        let alike = alike.filter_map(|((_, pane), cell)| Some((below(*cell), as_cells(pane)?)));
+        let limits = match legend {
+            0 => cells::Limits::NONE,
+            _ => cells::Limits::among(&alike.collect::<Vec<_>>()),
+        };
         for ((index, pane), cell) in shown().zip(places) {
             // The title of the marked one is set off by a glyph as well.
             let (before, style) = match marked == Some(index) {
@@ -55,12 +62,12 @@ impl Picture for Vec<Pane> {
             for (line, y) in lines.iter().zip(cell.y..cell.y + titles) {
                 pen.text(cell.x, y, line.trim_end(), style);
             }
-            let below = Rect { y: cell.y + titles, height: cell.height - titles, ..cell };
+            let below = below(cell);
             let view = &FrameView::default();
             let shared = (as_cells(pane), as_timeline(pane));
             match shared {
                 (Some(of), _) if legend > 0 => {
-                    cells::draw(below, canvas, of, None, Legend::Shared, look);
+                    cells::draw_alike(below, canvas, of, limits, look);
                 }
                 (_, Some(of)) if legend > 0 => {
                     timeline::draw(below, canvas, of, view, Legend::Shared, look);
@@ -149,6 +156,20 @@ fn values(lines: &mut Lines, panes: &[Pane]) {
     }
 }
 
+/// A picture of a sequence; cells are as wide as those with the longest text of all, so that they stand still.
+fn steady<'a>(sequence: &FrameSequence, still: &'a Frame) -> Cow<'a, Frame> {
+    let Frame::Cells(cells) = still else { return Cow::Borrowed(still) };
+    let others = sequence.stills.iter().filter_map(as_cells);
+    let widest = others.map(cells::text_width).max().unwrap_or(0);
+    let mut cells = cells.clone();
+    let all = cells.rows.iter_mut().flat_map(|row| row.cells.iter_mut().flatten());
+    if let Some(cell) = all.max_by_key(|cell| pen::width(&cell.text)) {
+        let missing = widest.saturating_sub(pen::width(&cell.text));
+        cell.text.push_str(&" ".repeat(missing.into()));
+    }
+    Cow::Owned(Frame::Cells(cells))
+}
+
 impl Picture for FrameSequence {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         let mut pen = Pen::new(area, canvas, &look.glyphs);
@@ -167,7 +188,7 @@ impl Picture for FrameSequence {
             pen.text(area.x, y, line.trim_end(), look.theme.accent);
         }
         let below = Rect { y: area.y + rows, height: area.height.saturating_sub(rows), ..area };
-        draw_frame(below, canvas, &still.frame, At { walk: None, ..at }, look);
+        draw_frame(below, canvas, &steady(self, &still.frame), At { walk: None, ..at }, look);
     }
 
     fn words(&self, view: &FrameView, glyphs: &Glyphs) -> String {
@@ -200,8 +221,8 @@ impl Picture for FrameSequence {
     fn row_need(&self, at: At<'_>, width: u16, look: &Look) -> Option<RowNeed> {
         let places = [0, self.last() / 2, self.last()];
         let needs = places.map(|place| {
-            let still = &self.at(place)?.frame;
-            picture::drawn(still).row_need(At { walk: None, ..at }, width, look)
+            let still = steady(self, &self.at(place)?.frame);
+            picture::drawn(&still).row_need(At { walk: None, ..at }, width, look)
         });
         let larger = |a: RowNeed, b: RowNeed| RowNeed {
             least: a.least.max(b.least),

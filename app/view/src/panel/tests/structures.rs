@@ -253,7 +253,7 @@ fn the_marked_cell_is_scrolled_into_view() {
     }
 }
 
-fn text_of(frame: &Frame, (width, height): (u16, u16)) -> String {
+pub(crate) fn text_of(frame: &Frame, (width, height): (u16, u16)) -> String {
     let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
     let look = look(ColorDepth::None, GlyphSet::Unicode);
     draw_frame(buf.area, &mut buf, frame, &FrameView::default(), Focus::Aside, &look);

@@ -36,8 +36,42 @@ pub(super) enum Written {
     No,
 }
 
+/// How large cells are at most, so that those of pictures next to each other can be compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::panel) struct Limits {
+    cell: u16,
+    pitch: u16,
+}
+
+impl Limits {
+    pub(in crate::panel) const NONE: Self = Self { cell: u16::MAX, pitch: 2 };
+
+    /// The smallest cells and rows of pictures that share a legend, where all keep their texts with these.
+    pub(in crate::panel) fn among(of: &[(Rect, &Cells)]) -> Self {
+        let planned = |limits: Self| {
+            of.iter().map(move |(area, cells)| plan(*area, cells, cells.columns(), None, limits))
+        };
+        let smallest = planned(Self::NONE).fold(Self::NONE, |limits, plan| Self {
+            cell: limits.cell.min(plan.cell),
+            pitch: limits.pitch.min(plan.pitch),
+        });
+        let has_text = |plan: Plan| plan.written != Written::No;
+        let mut both = planned(Self::NONE).map(has_text).zip(planned(smallest).map(has_text));
+        match both.all(|(own, common)| own == common) {
+            true => smallest,
+            false => Self { cell: u16::MAX, ..smallest },
+        }
+    }
+}
+
 pub(super) fn label_width(cells: &Cells) -> u16 {
     pen::widest(cells.rows.iter().map(|row| &row.label).chain([&cells.across]))
+}
+
+/// The width of the longest text in a cell.
+pub(in crate::panel) fn text_width(cells: &Cells) -> u16 {
+    let texts = cells.rows.iter().flat_map(|row| row.cells.iter().flatten());
+    pen::widest(texts.map(|cell| &cell.text))
 }
 
 /// The columns that a number of cells take with the lines between groups.
@@ -46,17 +80,25 @@ pub(super) fn wide(cells: usize, cell: u16, group: usize) -> usize {
     cells.saturating_mul(usize::from(cell)).saturating_add(lines)
 }
 
-pub(super) fn plan(area: Rect, cells: &Cells, columns: usize, mark: Option<Mark>) -> Plan {
+pub(super) fn plan(
+    area: Rect,
+    cells: &Cells,
+    columns: usize,
+    mark: Option<Mark>,
+    limits: Limits,
+) -> Plan {
     let labels = label_width(cells).min(area.width / 2);
     let room = usize::from(area.width.saturating_sub(labels + 1));
     let texts = || cells.rows.iter().flat_map(|row| row.cells.iter().flatten());
-    let text = pen::widest(texts().map(|cell| &cell.text));
+    let text = text_width(cells);
     // What stands behind the rows comes before wide cells.
     let behind = match pen::widest(cells.rows.iter().map(|row| &row.remark)) {
         0 => 0,
         remarks => usize::from(remarks.min(area.width / 3)) + 2,
     };
-    let fits = |cell: u16, behind: usize| wide(columns, cell, cells.group) + behind <= room;
+    let fits = |cell: u16, behind: usize| {
+        cell <= limits.cell && wide(columns, cell, cells.group) + behind <= room
+    };
     // Glyph, text, gap.
     let with_text = text.saturating_add(2);
     // No glyph stands before texts that are cells by themselves.
@@ -84,6 +126,7 @@ pub(super) fn plan(area: Rect, cells: &Cells, columns: usize, mark: Option<Mark>
     // With lines across, rows stand as close as columns do.
     let is_ruled = cells.rows.iter().any(CellRow::is_rule);
     let pitch = if cells.rows.len() * 2 <= down && !is_ruled { 2 } else { 1 };
+    let pitch = pitch.min(limits.pitch);
     // A row is kept to say that there are more.
     let kept = match cells.rows.len() {
         all if all <= down => all,
