@@ -344,12 +344,16 @@ impl Grid<'_> {
             Phase::Multiply(tick) => match dataflow {
                 Dataflow::OutputStationary => {
                     let above = row(&|j| self.top(j, tick));
-                    format!("In each cell its sum so far. Enter from above: {above}.")
+                    format!(
+                        "In each cell its sum so far. Values of A enter from the left, at their \
+                         rows; values of B from above: {above}."
+                    )
                 }
                 Dataflow::WeightStationary => {
                     let below = row(&|j| self.down[last + j]);
                     format!(
-                        "A cell keeps its weight (*) and passes its sum down. Leave below: {below}."
+                        "A cell keeps its weight of B (*) and passes its sum down. Values of A \
+                         enter from the left, at their rows; sums leave below: {below}."
                     )
                 }
             },
