@@ -344,17 +344,12 @@ impl Grid<'_> {
             Phase::Multiply(tick) => match dataflow {
                 Dataflow::OutputStationary => {
                     let above = row(&|j| self.top(j, tick));
-                    format!(
-                        "In each cell its sum so far. Values of A enter from the left, at their \
-                         rows; values of B from above: {above}."
-                    )
+                    format!("A cell keeps its sum. A enters from the left, B from above: {above}.")
                 }
                 Dataflow::WeightStationary => {
                     let below = row(&|j| self.down[last + j]);
-                    format!(
-                        "A cell keeps its weight of B (*) and passes its sum down. Values of A \
-                         enter from the left, at their rows; sums leave below: {below}."
-                    )
+                    let kept = "A cell keeps its weight of B (*)";
+                    format!("{kept}; A enters from the left, sums leave below: {below}.")
                 }
             },
         }
