@@ -100,7 +100,8 @@ fn even(wide: u16, timeline: &Timeline, low: f64, high: f64) -> u16 {
         (units - units.round()).abs() < 1e-6
     };
     let units = ((high - low) / unit).round();
-    if !(units >= 1.0 && units <= f64::from(wide)) || !is_whole(high) || !ends().all(is_whole) {
+    let has_room = (1.0..=f64::from(wide)).contains(&units);
+    if !(has_room && is_whole(high) && ends().all(is_whole)) {
         return wide;
     }
     let units = units as u16;
