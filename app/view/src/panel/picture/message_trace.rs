@@ -33,9 +33,10 @@ fn draw_position(area: Rect, pen: &mut Pen<'_>, trace: &MessageTrace, at: usize,
         let (done, left) = (look.glyphs.bullet.repeat(at), look.glyphs.faint_point);
         end = pen.text(end + 2, area.y, &(done + &left.repeat(rounds - at)), style);
     }
-    let what = pen::width(&trace.what);
-    if what > 0 && end.saturating_add(2).saturating_add(what) <= area.right() {
-        pen.ending(area.right(), area.y, &trace.what, look.theme.dim);
+    let room = area.right().saturating_sub(end.saturating_add(2));
+    let subject = [words::subject(trace), trace.what.clone()];
+    if let Some(what) = subject.iter().find(|what| pen::width(what) <= room) {
+        pen.ending(area.right(), area.y, what, look.theme.dim);
     }
 }
 

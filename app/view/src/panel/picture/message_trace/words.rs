@@ -211,7 +211,8 @@ pub(super) fn traffic(trace: &MessageTrace, after: &TraceState, glyphs: &Glyphs)
     let (_, first) = *links.first()?;
     let count = links.len();
     let all = bytes(after.bytes());
-    if links.iter().all(|(_, sent)| *sent == first) {
+    // Equal as they are written.
+    if links.iter().all(|(_, sent)| bytes(*sent) == bytes(first)) {
         let links = match count {
             1 => "one link".to_owned(),
             _ => format!("each of {count} links"),
@@ -219,7 +220,9 @@ pub(super) fn traffic(trace: &MessageTrace, after: &TraceState, glyphs: &Glyphs)
         return Some(format!("Sent so far: {} over {links}, {all} in all.", bytes(first)));
     }
     links.sort_by_key(|(ends, sent)| (std::cmp::Reverse(*sent), *ends));
-    let busiest = links.iter().take(MOST).map(|((from, to), sent)| {
+    links.truncate(MOST);
+    links.sort_by_key(|(ends, _)| *ends);
+    let busiest = links.iter().map(|((from, to), sent)| {
         format!("{} to {} {}", letter(trace, *from), letter(trace, *to), bytes(*sent))
     });
     let busiest = busiest.collect::<Vec<_>>().join(", ");
@@ -229,18 +232,28 @@ pub(super) fn traffic(trace: &MessageTrace, after: &TraceState, glyphs: &Glyphs)
     })
 }
 
-/// The kind of exchange: "gradient over a ring of 4 ranks in 4 chunks and 6 rounds".
-pub(super) fn kind(trace: &MessageTrace) -> String {
-    let layout = match trace.layout {
+fn layout(trace: &MessageTrace) -> &'static str {
+    match trace.layout {
         Layout::Ring => "a ring",
         Layout::Line => "a line",
         Layout::Tree => "a tree",
         Layout::Star => "a star",
         Layout::Mesh => "a mesh",
-    };
+    }
+}
+
+/// What is exchanged, and how: "gradient of step 10 over a ring".
+pub(super) fn subject(trace: &MessageTrace) -> String {
+    let what = if trace.what.is_empty() { "all-reduce" } else { &trace.what };
+    format!("{what} over {}", layout(trace))
+}
+
+/// The kind of exchange: "gradient over a ring of 4 ranks in 4 chunks and 6 rounds".
+pub(super) fn kind(trace: &MessageTrace) -> String {
     format!(
-        "{} over {layout} of {} ranks in {} chunks and {} rounds",
+        "{} over {} of {} ranks in {} chunks and {} rounds",
         trace.what,
+        layout(trace),
         trace.ranks,
         trace.chunks.len(),
         trace.rounds_in_all()
