@@ -1,5 +1,6 @@
 //! The panels of the lab: the source, two forms side by side, words, bridges.
 
+use mlsys_lab::value::significant;
 use mlsys_lab::{DeviceId, Frame, Value, picture};
 
 use super::Ran;
@@ -156,13 +157,13 @@ pub(super) fn compilers(
         let checked = form.map_or("", |(_, form)| if form.bounds_checked { "yes" } else { "no" });
         let (took, how) = match seconds {
             Ok(seconds) => {
-                (Value::from(format!("{:.2} ms", 1e3 * seconds)), "made here, now".to_owned())
+                (Value::from(significant(1e3 * seconds, 3)), "made here, now".to_owned())
             }
             Err(reason) => (Value::from(""), reason.to_string()),
         };
         [Value::from(target.name()), lines, Value::from(checked), took, Value::from(how)]
     });
-    let titles = ["form", "lines", "index checked", "compiled in", ""];
+    let titles = ["form", "lines", "index checked", "compiled in, ms", "where"];
     picture::table(titles, rows.collect())
 }
 
