@@ -57,7 +57,8 @@ pub use parse::{FORMAT, MAX_DIRECTIVES, MAX_FILE_BYTES, Parsed, parse, parse_byt
 pub use progress::answers::{Answers, AnswersError, Details, PredictionMade};
 pub use progress::submission::{Submission, question_text};
 pub use progress::{
-    Answered, Attempt, Event, LOG_VERSION, LessonProgress, Progress, Record, Replay, State, Summary,
+    Answered, Attempt, Event, LOG_VERSION, LessonProgress, Progress, Record, Replay, State,
+    Summary, Told,
 };
 pub use schema::json_schema;
 pub use selftest::self_test;

@@ -1,12 +1,15 @@
 //! What a learner has done, as an append-only log of events; the program reads and writes the file.
 
 pub(crate) mod answers;
+mod event;
 pub(crate) mod submission;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use mlsys_lab::value::plural;
 use serde::{Deserialize, Serialize};
+
+pub use event::{Event, LOG_VERSION, Record, Told};
 
 use crate::grade::Answer;
 use crate::model::{CourseId, Lesson, LessonId, Question, Timestamp};
@@ -28,6 +31,8 @@ pub struct LessonProgress {
     pub guesses: BTreeMap<String, Answer>,
     /// What came out for predictions, by id.
     pub outcomes: BTreeMap<String, Answer>,
+    /// What was told of it, by id; older programs kept none.
+    pub told: BTreeMap<String, Told>,
     /// Answers by question id.
     pub answers: BTreeMap<String, Answered>,
     /// Every answer that was given, first to last, by question id.
@@ -40,6 +45,8 @@ pub struct LessonProgress {
     pub skipped: BTreeSet<String>,
     /// Runs that have ended.
     pub runs: usize,
+    /// The labs that have run with the lesson's own values.
+    pub labs: BTreeSet<String>,
 }
 
 /// The answer to a question that counts: the first right one, else the last.
@@ -193,7 +200,11 @@ impl Progress {
                 lesson.guesses.remove(&prediction);
                 lesson.predictions.entry(prediction).or_insert(given);
             }
-            Event::PredictionCompared { prediction, actual, .. } => {
+            Event::PredictionCompared { prediction, actual, told, .. } => {
+                match told {
+                    Some(told) => lesson.told.insert(prediction.clone(), told),
+                    None => lesson.told.remove(&prediction),
+                };
                 lesson.outcomes.insert(prediction, actual);
             }
             Event::AnswerGiven { question, given, right, points, .. } => {
@@ -203,7 +214,10 @@ impl Progress {
                 let shown = lesson.hints.entry(question).or_default();
                 *shown = (*shown).max(hint.saturating_add(1));
             }
-            Event::RunFinished { .. } => lesson.runs += 1,
+            Event::RunFinished { lab, .. } => {
+                lesson.runs += 1;
+                lesson.labs.insert(lab);
+            }
             Event::CheckPassed { check, .. } => {
                 lesson.skipped.remove(&check);
                 lesson.checks.insert(check);
@@ -287,104 +301,5 @@ impl LessonProgress {
         };
         lesson.questions().all(done)
             && lesson.predictions().all(|predict| self.predictions.contains_key(&predict.id))
-    }
-}
-
-/// The newest version of the log's lines. Lines of the built-in course are of version 1, which names no course; those
-/// of other courses are of version 2, so that a program that knows no courses passes them over.
-pub const LOG_VERSION: u32 = 2;
-
-/// One line of the log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
-    /// Version of the line.
-    pub v: u32,
-    /// When it happened, in seconds since 1970.
-    pub at: u64,
-    /// The course it happened in.
-    #[serde(default, skip_serializing_if = "is_built_in")]
-    pub course: CourseId,
-    #[serde(flatten)]
-    pub event: Event,
-}
-
-/// Something a learner did, or that came of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "event", rename_all = "kebab-case")]
-pub enum Event {
-    /// A lesson was opened.
-    LessonOpened { lesson: LessonId },
-    /// A prediction was made and waits for its run.
-    PredictionMade { lesson: LessonId, prediction: String, given: Answer },
-    /// A prediction was made and can no longer be changed.
-    PredictionLocked { lesson: LessonId, prediction: String, given: Answer },
-    /// A prediction was compared with what came out.
-    PredictionCompared { lesson: LessonId, prediction: String, actual: Answer },
-    /// A question was answered.
-    AnswerGiven { lesson: LessonId, question: String, given: Answer, right: bool, points: u32 },
-    /// A hint was shown.
-    HintShown {
-        lesson: LessonId,
-        question: String,
-        /// Which hint, from 0.
-        hint: usize,
-    },
-    /// A lab of the lesson ran to an end.
-    RunFinished {
-        lesson: LessonId,
-        lab: String,
-        /// The folder of the run's record, if it was kept.
-        record: Option<String>,
-    },
-    /// A check held.
-    CheckPassed { lesson: LessonId, check: String },
-    /// A check could not be tried.
-    CheckSkipped { lesson: LessonId, check: String },
-    /// Everything in the lesson was done.
-    LessonCompleted { lesson: LessonId },
-    /// The learner starts the lesson afresh: what came before no longer counts.
-    LessonReset { lesson: LessonId },
-}
-
-fn is_built_in(course: &CourseId) -> bool {
-    *course == CourseId::built_in()
-}
-
-impl Record {
-    /// An event in the built-in course.
-    pub fn new(at: u64, event: Event) -> Self {
-        Self { v: 1, at, course: CourseId::built_in(), event }
-    }
-
-    /// The same event in another course.
-    pub fn in_course(self, course: CourseId) -> Self {
-        Self { v: if is_built_in(&course) { 1 } else { LOG_VERSION }, course, ..self }
-    }
-
-    /// The line of the log, newline included: written in one piece, so that two processes do not mix theirs.
-    ///
-    /// # Errors
-    /// None that the event's own types can cause.
-    pub fn line(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string(self).map(|json| json + "\n")
-    }
-}
-
-impl Event {
-    /// The lesson it happened in.
-    pub fn lesson(&self) -> &LessonId {
-        match self {
-            Self::LessonOpened { lesson }
-            | Self::PredictionMade { lesson, .. }
-            | Self::PredictionLocked { lesson, .. }
-            | Self::PredictionCompared { lesson, .. }
-            | Self::CheckSkipped { lesson, .. }
-            | Self::AnswerGiven { lesson, .. }
-            | Self::HintShown { lesson, .. }
-            | Self::RunFinished { lesson, .. }
-            | Self::CheckPassed { lesson, .. }
-            | Self::LessonCompleted { lesson }
-            | Self::LessonReset { lesson } => lesson,
-        }
     }
 }

@@ -57,13 +57,33 @@ impl Predict {
             Target::Choice(text) => Value::Text(text.clone()),
         };
         let label = self.target.formula().map(|formula| env.label(formula));
+        // Theory is a bonus: without a value it is left out.
+        let theory = self.theory.as_ref().and_then(|theory| value(&theory.formula, env).ok());
+        Ok(self.compared(predicted, actual, label, theory))
+    }
+
+    /// Compares a prediction with what it was held against, as far as that is known without its run.
+    pub fn recall(&self, given: &Answer, actual: &Answer) -> Option<Comparison> {
+        let text = actual.one()?;
+        let actual = match &self.kind {
+            PredictKind::Numeric { .. } => Value::Number(text.parse().ok()?),
+            PredictKind::Choice { .. } => Value::Text(text.to_owned()),
+        };
+        Some(self.compared(self.read(given).ok()?, actual, None, None))
+    }
+
+    fn compared(
+        &self,
+        predicted: Value,
+        actual: Value,
+        label: Option<Label>,
+        theory: Option<Value>,
+    ) -> Comparison {
         let source = label.map_or("the answer is".to_owned(), |label| label.to_string());
         let unit = match &self.kind {
             PredictKind::Numeric { unit, .. } => unit.as_deref(),
             PredictKind::Choice { .. } => None,
         };
-        // Theory is a bonus: without a value it is left out.
-        let theory = self.theory.as_ref().and_then(|theory| value(&theory.formula, env).ok());
         let in_words = |value: &Value| match (value, unit) {
             (Value::Number(x), Some(unit)) => format!("{} {}", number(*x), counted(unit, *x)),
             (Value::Text(text), _) => shown(&Value::Text(self.label(text).to_owned())),
@@ -102,7 +122,7 @@ impl Predict {
             None if is_right => format!("Right: {actual}{says}."),
             Some(_) | None => format!("You said {predicted}; {source} {actual}{says}{verdict}."),
         };
-        Ok(Comparison { statement, predicted, theory, actual })
+        Comparison { statement, predicted, theory, actual }
     }
 
     /// What the lesson says to what came out: the first case whose condition holds.
