@@ -223,14 +223,15 @@ impl Page {
         for predict in lesson.predictions() {
             if let Some(given) = before.predictions.get(&predict.id) {
                 // What no run has told stays untold.
-                let is_told = before.outcomes.contains_key(&predict.id);
-                let known = predict.compare(given, &LessonEnv::new()).ok().filter(|_| is_told);
-                let prediction = Prediction {
-                    given: given.clone(),
-                    locked: true,
-                    comparison: known.map(|comparison| comparison.statement),
-                    outcome: None,
-                };
+                let actual = before.outcomes.get(&predict.id);
+                let told = before.told.get(&predict.id);
+                let comparison = actual.and_then(|actual| match told {
+                    Some(told) => Some(told.comparison.clone()),
+                    None => predict.recall(given, actual).map(|known| known.statement),
+                });
+                let outcome = told.and_then(|told| told.outcome.clone());
+                let prediction =
+                    Prediction { given: given.clone(), locked: true, comparison, outcome };
                 self.predictions.insert(predict.id.clone(), prediction);
             } else if let Some(given) = before.guesses.get(&predict.id) {
                 let (given, locked) = (given.clone(), false);
@@ -238,6 +239,9 @@ impl Page {
                 self.predictions.insert(predict.id.clone(), prediction);
             }
         }
+        let held = lesson.checks().filter(|check| before.checks.contains(&check.id));
+        self.checks.extend(held.map(|check| (check.id.clone(), CheckState::Passed)));
+        self.finished_before.clone_from(&before.labs);
         let is_begun = |block: &Block| match block {
             Block::Predict(predict) => self.predictions.contains_key(&predict.id),
             Block::Question(question) => self.answers.contains_key(&question.id),

@@ -9,6 +9,7 @@ mod mouse;
 mod pages;
 mod pictures;
 mod records;
+mod reopened;
 mod runs;
 mod screens;
 mod steering;

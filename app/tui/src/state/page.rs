@@ -4,7 +4,7 @@ mod predictions;
 mod results;
 mod way;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use mlsys_lab::Registry;
@@ -56,6 +56,8 @@ pub struct Page {
     pub tried: BTreeMap<String, RunData>,
     pub hints: BTreeMap<String, usize>,
     pub checks: BTreeMap<String, CheckState>,
+    /// The labs that have run with the lesson's own values in an earlier session.
+    pub finished_before: BTreeSet<String>,
     pub telling: Telling,
     pub audience: Audience,
     pub reminded: Option<usize>,
@@ -141,6 +143,7 @@ impl Page {
             tried: BTreeMap::new(),
             hints: BTreeMap::new(),
             checks: BTreeMap::new(),
+            finished_before: BTreeSet::new(),
             telling: Telling::Drawn,
             audience: Audience::Student,
             reminded: None,

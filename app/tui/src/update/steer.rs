@@ -5,7 +5,7 @@ use std::time::Duration;
 use mlsys_lab::control::Command;
 use mlsys_lab::device::{DeviceChoice, DeviceState};
 use mlsys_lab::report::{Report, RunData};
-use mlsys_lesson::{Event, Progress};
+use mlsys_lesson::{Event, Progress, Told};
 use mlsys_run::devices;
 use mlsys_run::outcome::Outcome;
 use mlsys_run::session::Panels;
@@ -263,7 +263,13 @@ fn told_first(page: &Page, machine: Machine<'_>, progress: &Progress) -> Vec<Eve
     let mut events = Vec::new();
     for (prediction, actual) in page.truths(machine) {
         if known.and_then(|known| known.outcomes.get(&prediction)) != Some(&actual) {
-            events.push(Event::PredictionCompared { lesson: lesson.clone(), prediction, actual });
+            let made = page.predictions.get(&prediction);
+            let told = made.and_then(|made| {
+                let (comparison, outcome) = (made.comparison.clone()?, made.outcome.clone());
+                Some(Told { comparison, outcome })
+            });
+            let lesson = lesson.clone();
+            events.push(Event::PredictionCompared { lesson, prediction, actual, told });
         }
     }
     for check in page.skipped_checks() {
