@@ -6,6 +6,7 @@
 //! of their own here, so that no range such as `0…7` is taken for one.
 
 mod page;
+mod room;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock, Mutex};
@@ -160,6 +161,7 @@ impl Opened<'_> {
         self.found.extend(plural.map(|row| format!("{about}, one of several: {}", row.trim())));
         if side == Side::Lab {
             self.controls(&about, &shown.join("\n"));
+            self.division(&about);
         }
     }
 

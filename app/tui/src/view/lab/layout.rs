@@ -13,6 +13,10 @@ const PANEL_COLUMNS: u16 = 60;
 
 /// The rows in which a picture that fills what it gets can be read, and in which the chosen one can be read well.
 const READABLE: [u16; 2] = [PANEL_ROWS, 13];
+/// The part of the height in which a picture that fills what it gets is well read next to one that is cut.
+const GOOD: u16 = 3;
+/// What the first picture weighs where pictures stand below each other.
+const TWICE: u16 = 2;
 /// Pictures that are seen at once.
 const MOST: usize = 6;
 
@@ -32,6 +36,13 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
         need.unwrap_or(RowNeed { least, most: u16::MAX })
     };
     let mut needs: Vec<RowNeed> = (0..count).map(need).collect();
+    // The chosen one has half of the height, where it is not whole with less.
+    let half = area.height / 2;
+    let is_filled = needs[0].most == u16::MAX;
+    let takes_half = lab.pictures.chosen > 0 && (is_filled || needs[0].least > half);
+    if takes_half {
+        needs[0].least = needs[0].least.max(half);
+    }
     // The needs of rows of pictures, for a number of pictures.
     let rows = |needs: &[RowNeed], shown: usize| -> Vec<RowNeed> {
         let larger = |a: RowNeed, b: &RowNeed| RowNeed {
@@ -45,7 +56,11 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
         |needs: &[RowNeed], shown: usize| least(&rows(needs, shown)) <= u32::from(area.height);
     // A picture of many parts needs the height of two, where pictures stand below each other.
     let spared = u16::from(across == 1 && has_parts(lab)) * PANEL_ROWS;
-    let down = usize::from((area.height.saturating_sub(spared) / PANEL_ROWS).max(1));
+    let down = match takes_half && across == 1 {
+        true => 1 + half / PANEL_ROWS,
+        false => area.height.saturating_sub(spared) / PANEL_ROWS,
+    };
+    let down = usize::from(down.max(1));
     let shown = count.min(across * down);
     // Small ones are seen all, and of many none is cut that would be whole without the last.
     let mut shown =
@@ -59,7 +74,7 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
         shown = (1..=shown).rev().find(|many| is_whole(&needs, *many)).unwrap_or(1);
     } else if is_bounded && needs[0].least <= area.height {
         let has_all =
-            |many: usize| heights(area.height, &rows(&needs, many), 1)[0] >= needs[0].least;
+            |many: usize| heights(area.height, &rows(&needs, many), TWICE)[0] >= needs[0].least;
         shown = (1..=shown).rev().find(|many| has_all(*many)).unwrap_or(1);
     }
     let columns = across.min(shown);
@@ -71,14 +86,19 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
         needs[shown].least = needs[shown].least.min(left);
         shown += 1;
     }
+    let weight = |shown: usize| match (columns, lab.pictures.chosen) {
+        (1, 0) => TWICE,
+        (1, _) => TWICE.max(shown.saturating_sub(1) as u16),
+        (_, _) => 1,
+    };
     // A chosen picture of a kernel is seen whole before a third row of others is.
     while is_kernel && shown > 2 * columns && needs[0].most < u16::MAX {
-        if needs[0].least <= heights(area.height, &rows(&needs, shown), columns)[0] {
+        if needs[0].least <= heights(area.height, &rows(&needs, shown), weight(shown))[0] {
             break;
         }
         shown = (shown - 1) / columns * columns;
     }
-    let heights = heights(area.height, &rows(&needs, shown), columns);
+    let heights = heights(area.height, &rows(&needs, shown), weight(shown));
     let bands = Layout::vertical(heights.into_iter().map(Constraint::Length)).split(area);
     let mut places = Vec::new();
     for (row, band) in bands.iter().enumerate() {
@@ -127,13 +147,15 @@ fn least(needs: &[RowNeed]) -> u32 {
     needs.iter().map(|need| u32::from(need.least)).sum()
 }
 
-/// The heights of rows of pictures: equal, but that the first has twice as much where there is one column. Where all can
-/// be whole, none gets less than it needs; what a row does not fill goes to the others.
-fn heights(height: u16, needs: &[RowNeed], columns: usize) -> Vec<u16> {
-    let weight = |row: usize| if row == 0 && columns == 1 { 2 } else { 1 };
+/// The heights of rows of pictures: equal, but that the first weighs more. Where all can be whole, none gets less than it
+/// needs; what a row does not fill goes to the others. Where one is cut in any case, none gets more than it needs, and a
+/// picture that fills what it gets at most a good part of the height.
+fn heights(height: u16, needs: &[RowNeed], first: u16) -> Vec<u16> {
+    let weight = |row: usize| if row == 0 { first } else { 1 };
     let are_whole = least(needs) <= u32::from(height);
     let bounds = |row: usize| match (are_whole, needs[row]) {
         (true, RowNeed { least, most }) => (least, most),
+        (false, RowNeed { least, most: u16::MAX }) => (0, least.max(height / GOOD)),
         (false, RowNeed { least, .. }) => (0, least),
     };
     let mut heights: Vec<Option<u16>> = vec![None; needs.len()];
@@ -186,7 +208,7 @@ pub fn chosen_cells(page: &Page, lab: &LabState, look: &Look, area: Rect) -> Vec
         need.unwrap_or(RowNeed { least: PANEL_ROWS, most: u16::MAX })
     };
     let needs = [need(0), need(second)];
-    let shared = heights(area.height, &needs, 1);
+    let shared = heights(area.height, &needs, TWICE);
     // A long source is read in parts; of any other picture nothing is given away.
     let chosen = lab.chosen().and_then(|index| lab.frame(index)?.kernel());
     let is_source = chosen.is_some_and(|kernel| kernel.view == KernelView::Source);
@@ -204,4 +226,34 @@ fn has_parts(lab: &LabState) -> bool {
         let is_sequence = matches!(frame, Frame::MessageTrace(_) | Frame::FrameSequence(_));
         is_sequence || matches!(frame, Frame::Graph(_) | Frame::Timeline(_) | Frame::Kernel(_))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHART: RowNeed = RowNeed { least: 9, most: u16::MAX };
+
+    fn rows(least: u16, most: u16) -> RowNeed {
+        RowNeed { least, most }
+    }
+
+    #[test]
+    fn rows_go_to_pictures_that_are_cut_and_then_to_charts() {
+        let text = rows(8, 8);
+        for (needs, expected) in [
+            // All can be whole: what a table does not use is the chart's.
+            (vec![rows(13, u16::MAX), rows(20, 20)], [36, 20].as_slice()),
+            (vec![rows(20, 20), CHART], &[20, 36]),
+            (vec![rows(13, u16::MAX), rows(40, 40)], &[16, 40]),
+            // A table without end leaves a chart more than its least.
+            (vec![rows(13, u16::MAX), rows(62, 62), CHART], &[18, 20, 18]),
+            (vec![rows(62, 62), CHART], &[38, 18]),
+            (vec![rows(62, 62), text, text], &[40, 8, 8]),
+            // No picture has more than it can use while another is cut.
+            (vec![text, rows(62, 62)], &[8, 48]),
+        ] {
+            assert_eq!(heights(56, &needs, TWICE), expected, "{needs:?}");
+        }
+    }
 }
