@@ -17,6 +17,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use mlsys_lab::frame::Frame;
+use mlsys_lab::frame::kernel::View as KernelView;
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::{Draw, Label, Panel, Schema};
 use ratatui::buffer::Buffer;
@@ -200,6 +201,7 @@ pub(crate) fn draw_frame(area: Rect, canvas: &mut Canvas, frame: &Frame, at: At<
         return;
     }
     let picture = picture::drawn(frame);
+    let area = if canvas.is_page() { area } else { filled(frame, area, at, look) };
     let mut below = named(picture, area, at, look);
     if !canvas.is_page() {
         let noted = picture.notes_below(at.view, area.width, area.height / 4).into_iter();
@@ -212,6 +214,25 @@ pub(crate) fn draw_frame(area: Rect, canvas: &mut Canvas, frame: &Frame, at: At<
         Pen::new(whole, canvas, &look.glyphs).text(whole.x, y, line, *style);
     }
     picture.draw(area, canvas, at, look);
+}
+
+/// The part of an area that a picture and the lines below it fill: what is said of a picture stands next to it.
+fn filled(frame: &Frame, area: Rect, at: At<'_>, look: &Look) -> Rect {
+    /// Rows up to which the needs of pictures are looked at.
+    const HIGH: u16 = 60;
+    /// Rows from which on a table has a line below its titles.
+    const TABLE: u16 = 12;
+    // Nothing stands below a text; the others are made of pictures that are filled each for itself, or say what is enough for
+    // most of their steps.
+    let is_open = matches!(frame, Frame::Panes(_) | Frame::FrameSequence(_) | Frame::Text(_))
+        || frame.kernel().is_some_and(|kernel| kernel.view != KernelView::Source);
+    if is_open {
+        return area;
+    }
+    let least = if frame.table().is_some() { TABLE } else { 0 };
+    let need = with_lines(picture::drawn(frame), area.width, at, look);
+    let most = need.map(|need| need.most.max(least)).filter(|most| *most < HIGH);
+    Rect { height: most.map_or(area.height, |most| most.min(area.height)), ..area }
 }
 
 /// The lines that name what is marked.
@@ -234,14 +255,19 @@ fn named(picture: &dyn Picture, area: Rect, at: At<'_>, look: &Look) -> Vec<(Str
 
 /// The rows that a panel takes at a width, its title included; nothing where it fills what it gets.
 pub fn row_need(scene: &Scene<'_>, width: u16, look: &Look) -> Option<RowNeed> {
+    let frame = scene.frame(&look.glyphs)?;
+    Some(with_lines(picture::drawn(&frame), width, scene.at(), look)?.and(1))
+}
+
+/// The rows of a picture and the lines below it.
+fn with_lines(picture: &dyn Picture, width: u16, at: At<'_>, look: &Look) -> Option<RowNeed> {
     /// Rows of a usual panel, for which there are lines below it.
     const USUAL: u16 = 16;
-    let frame = scene.frame(&look.glyphs)?;
-    let (picture, at) = (picture::drawn(&frame), scene.at());
     let area = Rect::new(0, 0, width, USUAL);
+    let need = picture.row_need(at, width, look)?;
     let named = named(picture, area, at, look).len();
     let noted = picture.notes_below(at.view, width, USUAL / 4).len();
-    Some(picture.row_need(at, width, look)?.and(1 + pen::cells(named + noted)))
+    Some(need.and(pen::cells(named + noted)))
 }
 
 /// Draws the row with the panel's name, the latest value and its step; returns the area below.

@@ -340,7 +340,8 @@ impl Picture for Table {
             let area = Rect::new(0, 0, width, height);
             let layout = Layout::new(area, self, &shown, at.view, mark, look);
             let seen = shown.iter().take(usize::from(HIGH)).filter_map(|row| self.rows.get(*row));
-            let rows = pen::cells(seen.map(|row| layout.lines(row)).sum());
+            // A filter that hides all of them says so in a row.
+            let rows = pen::cells(seen.map(|row| layout.lines(row)).sum()).max(1);
             layout.top.saturating_add(rows).saturating_add(u16::from(layout.ordered.is_some()))
         };
         // The lines of the titles depend on the height.
