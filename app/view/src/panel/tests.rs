@@ -281,7 +281,7 @@ fn panels_say_what_they_show() {
         ("numbers", "metric loss, value 0.05829 nats;"),
         (
             "compression",
-            "8 points of accuracy against size, 5 on the Pareto front: none has both less size and more accuracy: \
+            "accuracy upwards, size (bytes) to the right. 8 points, 5 on the Pareto front: none has both less size and more accuracy: \
              int2: size 160 kB, accuracy 0.62, quantised, on the front; student: size 220 kB,",
         ),
         ("weights", "a histogram of weight in 24 ranges; 5000 before, most in weight "),

@@ -20,8 +20,8 @@ pub fn words(scene: &Scene<'_>) -> String {
         };
         let sent = scene.data.frames.get(name.as_str());
         match sent.filter(|_| scene.panel.draw == Draw::Frame) {
-            Some((step, _)) => format!("at step {step}: {words}"),
-            None => words,
+            Some((step @ 1.., _)) => format!("at step {step}: {words}"),
+            Some((0, _)) | None => words,
         }
     });
     let is_chart = scene.panel.draw == Draw::Line;

@@ -13,7 +13,7 @@ use crate::glyphs::Glyphs;
 use crate::panel::legend::{self, Item};
 pub(in crate::panel) use crate::panel::picture::cells::plan::{Limits, text_width};
 use crate::panel::picture::cells::plan::{Plan, Written, label_width, plan, wide};
-use crate::panel::picture::cells::words::{cell_words, stretches};
+use crate::panel::picture::cells::words::{cell_words, told_rows};
 use crate::panel::picture::{At, LEAST, Picture, READ_LINES, RowNeed, page_rows};
 use crate::panel::view::{FrameView, Mark};
 use crate::text;
@@ -299,13 +299,7 @@ impl Picture for Cells {
         }
         let rows = self.rows.iter().filter(|row| !row.is_rule());
         let more = rows.clone().count().saturating_sub(READ_LINES);
-        lines.extend(rows.take(READ_LINES).map(|row| {
-            let text = stretches(self, row);
-            match row.remark.as_str() {
-                "" => format!("{}: {text}", row.label),
-                remark => format!("{}: {text}; {remark}", row.label),
-            }
-        }));
+        lines.extend(told_rows(self, rows.take(READ_LINES)));
         lines.extend((more > 0).then(|| format!("and {more} more rows")));
         lines.join("\n")
     }

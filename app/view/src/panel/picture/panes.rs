@@ -94,7 +94,8 @@ impl Picture for Vec<Pane> {
     fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
         let lines = self.iter().enumerate().map(|(place, Pane { title, frame })| {
             let words = picture::drawn(frame).words(&FrameView::default(), glyphs);
-            format!("{} of {}, {title}: {words}", place + 1, self.len())
+            let between = if words.contains('\n') { "\n" } else { " " };
+            format!("{} of {}, {title}:{between}{words}", place + 1, self.len())
         });
         lines.collect::<Vec<_>>().join("\n")
     }

@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 
 use mlsys_lab::frame::{Better, Dimension, Scatter, ScatterPoint};
 use mlsys_lab::schema::Scale;
+use mlsys_lab::value::plural;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -198,7 +199,8 @@ pub(crate) fn describe_point(
         if point.label.is_empty() { format!("point {}", index + 1) } else { point.label.clone() };
     let mut text =
         format!("{name}: {}, {}", value(&scatter.x, point.x), value(&scatter.y, point.y));
-    if let Some(series) = scatter.series.get(point.series) {
+    if let Some(series) = scatter.series.get(point.series).filter(|series| !name.contains(*series))
+    {
         text.push_str(&format!(", {series}"));
     }
     if scatter.has_front() {
@@ -255,15 +257,17 @@ impl Picture for Scatter {
     fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
         let front = self.front();
         let point = |index: usize| describe_point(self, index, &front, glyphs);
-        let what = format!("{} against {}", self.y.name, self.x.name);
-        if self.points.is_empty() && !self.lines.is_empty() {
-            return format!("{what}: {}.", ends(self, glyphs).join("; "));
+        let axis = |of: &Dimension| match of.unit.as_str() {
+            "" => of.name.clone(),
+            unit => format!("{} ({unit})", of.name),
+        };
+        let axes = format!("{} upwards, {} to the right", axis(&self.y), axis(&self.x));
+        let lines = ends(self, glyphs).join("; ");
+        if self.points.is_empty() && !lines.is_empty() {
+            return format!("{axes}. {lines}.");
         }
-        let mut text = format!("{} points of {what}", self.points.len());
-        let lines = self.lines.iter();
-        for line in lines.filter(|line| self.joined(line).is_none()) {
-            text.push_str(&format!(" with the line {}", line.name));
-        }
+        let lines = if lines.is_empty() { lines } else { format!("Lines: {lines}. ") };
+        let mut text = format!("{axes}. {lines}{}", plural(self.points.len(), "point"));
         let told: Vec<usize> = match meaning(self) {
             Some(meaning) => {
                 text.push_str(&format!(", {} on the {meaning}", front.len()));
@@ -376,7 +380,8 @@ fn ends(scatter: &Scatter, glyphs: &Glyphs) -> Vec<String> {
         let x = quantity(x, unit(&scatter.x.unit), glyphs);
         format!("{} at {x}", quantity(y, unit(&scatter.y.unit), glyphs))
     };
-    let told = scatter.lines.iter().filter_map(|line| {
+    let alone = scatter.lines.iter().filter(|line| scatter.joined(line).is_none());
+    let told = alone.filter_map(|line| {
         let (first, last) = (line.points.first()?, line.points.last()?);
         Some(format!("{} from {} to {}", line.name, at(*first), at(*last)))
     });
