@@ -354,3 +354,21 @@ fn a_knob_that_is_turned_after_a_run_says_when_it_counts() {
         ("[ ] ", "'one' is still running: [ and ] go to it, x ends it"),
     ]);
 }
+
+#[test]
+fn two_values_turn_both_ways_and_an_end_is_told() {
+    let text = "+++\nformat = 1\nid = \"a/b\"\ntitle = \"B\"\nminutes = 1\n+++\n\
+        ```{lab} run\nkind = \"train\"\n[knob.profile]\n[knob.width]\nvalues = [8, 16, 32]\n\
+        [knob.depth]\nmax = 3\n```\n";
+    let (mut bench, _) = Bench::opening((120, 40), text);
+    bench.follow(&[
+        ("\t>", "profile true"),
+        (">", "profile false"),
+        ("<", "profile true"),
+        ("_>>>", "width 32"),
+        (">", "width 32 is the last of 8, 16, 32: left turns it back"),
+        ("<<<", "width 8 is the first of 8, 16, 32: right turns it back"),
+        ("_>>>>", "depth 3 is as large as it goes: left turns it back"),
+        ("<", "depth 2 | no: turns it back"),
+    ]);
+}

@@ -53,9 +53,15 @@ impl App {
     }
 
     pub(super) fn turn_knob(&mut self, steps: i32) {
-        let turned = self.lab_mut().and_then(|lab| lab.turn(steps));
-        if let Some((name, value)) = turned {
-            self.knob_turned(&name, Some(value));
+        let Some(lab) = self.lab_mut() else { return };
+        match lab.turn(steps) {
+            Some((name, value)) => {
+                self.knob_turned(&name, Some(value));
+            }
+            None => {
+                let knob = lab.controls.knobs.get(lab.controls.marked);
+                self.screen.notice = knob.and_then(|knob| knob.at_end(steps));
+            }
         }
     }
 

@@ -48,6 +48,11 @@ impl Knob {
     ///
     /// Rates and widths are felt as ratios, so numbers that span decades go in steps of 1, 2, 5, 10.
     fn after(&self, steps: i32) -> Option<Value> {
+        if let (Type::Bool, Some(Value::Bool(value))) = (self.ty(), &self.value) {
+            // Both directions lead to the other of two values.
+            let other = Value::Bool(value ^ (steps % 2 != 0));
+            return Some(other).filter(|other| self.is_listed(other));
+        }
         if !self.values.is_empty() {
             let at = self.values.iter().position(|v| Some(v) == self.value.as_ref());
             let at = at.map(|at| at.saturating_add_signed(steps as isize));
@@ -64,6 +69,29 @@ impl Knob {
             Type::Float => Value::Float(self.clamp(number_step(current, steps))),
             Type::String | Type::Enum | Type::Array | Type::Table => return None,
         })
+    }
+
+    fn is_listed(&self, value: &Value) -> bool {
+        self.values.is_empty() || self.values.contains(value)
+    }
+
+    /// Why a turn in a direction changes nothing.
+    pub fn at_end(&self, steps: i32) -> Option<String> {
+        let is_up = steps > 0;
+        match self.ty() {
+            Type::String | Type::Table | Type::Array => None,
+            Type::Bool => Some(format!("{} is {} in this lesson", self.name, self.value_text())),
+            Type::Int | Type::Float | Type::Enum => {
+                let place = if is_up { "last" } else { "first" };
+                let end = match self.values.is_empty() {
+                    true if is_up => "as large as it goes".to_owned(),
+                    true => "as small as it goes".to_owned(),
+                    false => format!("the {place} of {}", self.values_text()),
+                };
+                let back = if is_up { "left" } else { "right" };
+                Some(format!("{} {} is {end}: {back} turns it back", self.name, self.value_text()))
+            }
+        }
     }
 
     /// The place of the listed value that comes next after one that a table supplied and the list lacks.
