@@ -6,7 +6,7 @@ use mlsys_lab::report::Report;
 use mlsys_lesson::Progress;
 use mlsys_run::outcome::Outcome;
 
-use super::{Bench, asked, point, started};
+use super::{Bench, asked, losses, point, started};
 use crate::message::{Effect, Message};
 
 const SET_RATE: &str = "does: Set { name: \"learning_rate\", value: Float(0.02) }";
@@ -174,7 +174,7 @@ fn a_try_is_compared_once_its_knob_is_turned() {
     };
     answers(&mut bench, 1.0);
     bench.follow(&[
-        ("n", "TRY guess, then turn occ: threads_per_block = | no: So it is."),
+        ("n", "TRY more guess, then turn occ: | no: So it is."),
         ("\n0.5\n", "now turn occ: threads_per_block = 512 | no: So it is. | does: PredictionMade"),
         // It is passed at the second asking only; a knob in the way is named.
         ("\tj>", "registers_per_thread"),
@@ -255,4 +255,41 @@ fn a_guess_that_waits_for_its_run_is_there_again() {
         ("\n0.8\n", "your guess: 0.8"),
         (" ", "does: PredictionLocked"),
     ]);
+}
+
+#[test]
+fn a_run_without_steps_counts_none_and_pauses_are_left_out() {
+    let mut bench = Bench::in_lesson((120, 40));
+    bench.keys("  ");
+    bench.report(vec![Report::Scalar { name: "steps_planned".into(), value: 0_i64.into() }], 10);
+    bench.end(Outcome::Finished);
+    bench.follow(&[("", "finished | no: step 0")]);
+    bench.keys(" ");
+    bench.report(losses(1..=100), 1000);
+    bench.keys(" ");
+    bench.report(losses(101..=101), 1010);
+    bench.keys(" ");
+    bench.report(losses(102..=102), 21_010);
+    bench.report(losses(103..=400), 24_010);
+    let run = bench.app.session.active.unwrap().run;
+    let after = Duration::from_millis(24_010);
+    bench.send(Message::Ended { run, outcome: Outcome::Finished, after });
+    bench.shows("100 steps/s, 4.0 s measured");
+}
+
+#[test]
+fn the_title_of_a_lab_stands_below_where_the_row_of_labs_is_full() {
+    let labs: String = (0..12)
+        .map(|n| {
+            format!(
+                "```{{lab}} laboratory{n}\nkind = \"occupancy\"\ntitle = \"Number {n}\"\n```\n\n"
+            )
+        })
+        .collect();
+    let text = format!("+++\nformat = 1\nid = \"a/b\"\ntitle = \"B\"\nminutes = 1\n+++\n{labs}");
+    let (mut bench, _) = Bench::opening((120, 40), &text);
+    bench.keys("]");
+    let screen = bench.screen();
+    let status = screen.lines().rfind(|line| line.contains("running") || line.contains("ready"));
+    assert!(status.unwrap().trim_end().ends_with("Number 1"), "{screen}");
 }

@@ -53,7 +53,7 @@ pub fn draw(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<P
     };
     let message = status::message(app, lab, usize::from(within(area).width));
     let Areas { head, panels, said, knobs: knob_rows, state } = areas(app, lab, area);
-    draw_head(app, page, head, buffer);
+    let untold = draw_head(app, page, head, buffer);
     match page.telling {
         Telling::Drawn => draw_panels(app, page, lab, panels, buffer),
         Telling::InWords => {
@@ -64,7 +64,7 @@ pub fn draw(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<P
     }
     draw_lines(&app.screen.look, message, said, buffer);
     let cursor = draw_knobs(app, page, lab, knob_rows, buffer);
-    status::draw(app, lab, state, buffer);
+    status::draw(app, lab, untold, state, buffer);
     cursor
 }
 
@@ -89,7 +89,7 @@ pub fn draw_chosen(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
             let line = format!("{} {}", app.glyphs().wrong, visit.sentence);
             put(&app.screen.look, Line::styled(line, app.theme().bad), state, buffer);
         }
-        None => status::draw(app, lab, state, buffer),
+        None => status::draw(app, lab, None, state, buffer),
     }
 }
 
@@ -102,6 +102,7 @@ const MORE: usize = 4;
 pub fn head_names(app: &App, page: &Page, width: u16) -> Vec<(usize, String)> {
     let names = page.labs.iter().map(|lab| {
         let sign = match &lab.run.state {
+            RunStatus::Ready if page.finished_before.contains(&lab.id) => app.glyphs().right,
             RunStatus::Ready => return format!(" {} ", lab.id),
             RunStatus::Running => app.glyphs().running,
             RunStatus::Paused => app.glyphs().paused,
@@ -128,7 +129,8 @@ pub fn head_names(app: &App, page: &Page, width: u16) -> Vec<(usize, String)> {
     before.into_iter().chain(others).chain(sign(end, all - end)).collect()
 }
 
-fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
+/// Draws the row of labs; returns the title of the shown one if there is no room for it.
+fn draw_head<'p>(app: &App, page: &'p Page, area: Rect, buffer: &mut Buffer) -> Option<&'p str> {
     let theme = app.theme();
     let mut line = Line::default();
     let names = head_names(app, page, area.width);
@@ -140,13 +142,17 @@ fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
         };
         line.spans.push(Span::styled(name, style));
     }
+    let mut untold = None;
     if let Some(lab) = page.lab() {
         let title = Span::styled(format!("  {}", lab.title), theme.title);
         if line.width() + title.width() <= usize::from(area.width) {
             line.spans.push(title);
+        } else {
+            untold = Some(lab.title.as_str());
         }
     }
     put(&app.screen.look, line, area, buffer);
+    untold
 }
 
 fn say_panels(app: &App, lab: &LabState, panels: &[usize], area: Rect, buffer: &mut Buffer) {
@@ -155,8 +161,15 @@ fn say_panels(app: &App, lab: &LabState, panels: &[usize], area: Rect, buffer: &
         if let Some(scene) = lab.scene(index) {
             let (name, said) = (format!("{}: ", scene.panel.name), words(&scene));
             let said = said.strip_prefix(&name).unwrap_or(&said).to_owned();
-            let spans = [(name, app.theme().title), (said, app.theme().text)];
-            lines.extend(wrap_spans(&spans, usize::from(area.width), Span::raw(""), Span::raw("")));
+            let width = usize::from(area.width);
+            let mut head = Some((name, app.theme().title));
+            for line in said.lines() {
+                // What is below the first line is a part of it.
+                let lead = Span::raw(if head.is_some() { "" } else { "  " });
+                let line = (line.to_owned(), app.theme().text);
+                let spans: Vec<_> = head.take().into_iter().chain([line]).collect();
+                lines.extend(wrap_spans(&spans, width, lead, Span::raw("  ")));
+            }
             lines.push(Line::default());
         }
     }

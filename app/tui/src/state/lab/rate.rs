@@ -5,13 +5,26 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rate {
     window: Option<(Duration, u64)>,
+    last: Duration,
+    is_paused: bool,
+    /// The time in which the run was paused.
+    pub paused: Duration,
     /// Steps a second; absent until it has been measured.
     pub per_second: Option<f64>,
 }
 
 impl Rate {
+    /// What comes until the next update is not the run's time.
+    pub fn pause(&mut self) {
+        (self.is_paused, self.window) = (true, None);
+    }
+
     pub fn update(&mut self, elapsed: Duration, steps: u64) {
         const WINDOW: Duration = Duration::from_millis(500);
+        if std::mem::take(&mut self.is_paused) {
+            self.paused += elapsed.saturating_sub(self.last);
+        }
+        self.last = elapsed;
         let (since, from) = *self.window.get_or_insert((elapsed, steps));
         let span = elapsed.saturating_sub(since);
         if span >= WINDOW {
@@ -32,5 +45,17 @@ mod tests {
             rate.update(Duration::from_millis(millis), steps);
             assert_eq!(rate.per_second, measured);
         }
+    }
+
+    #[test]
+    fn a_pause_is_left_out() {
+        let mut rate = Rate::default();
+        let at = Duration::from_millis;
+        rate.update(at(100), 10);
+        rate.update(at(700), 70);
+        rate.pause();
+        rate.update(at(10_700), 71);
+        rate.update(at(11_300), 131);
+        assert_eq!((rate.per_second, rate.paused), (Some(100.0), at(10_000)));
     }
 }

@@ -1,5 +1,7 @@
 //! Where the run stands: one line of figures, and sentences when there is something to explain.
 
+use std::time::Duration;
+
 use mlsys_lab::DeviceId;
 use mlsys_lab::schema::Label;
 use mlsys_lab::value::{Value, number, significant};
@@ -11,7 +13,11 @@ use crate::state::{App, LabState, Page, RunMode, RunStatus, Tempo, Waiting};
 use mlsys_view::text::wrap_spans;
 use mlsys_view::{metrics, quantity::quantity};
 
-pub fn draw(app: &App, lab: &LabState, area: Rect, buffer: &mut Buffer) {
+/// Columns between the figures and a title.
+const GAP: usize = 3;
+
+/// Draws the figures and, right of them, where there is room, a title that stands nowhere else.
+pub fn draw(app: &App, lab: &LabState, title: Option<&str>, area: Rect, buffer: &mut Buffer) {
     let theme = app.theme();
     let (sign, style) = match &lab.run.state {
         RunStatus::Ready => (app.glyphs().open, theme.dim),
@@ -52,10 +58,12 @@ pub fn draw(app: &App, lab: &LabState, area: Rect, buffer: &mut Buffer) {
     if lab.schema.is_live() && lab.run.state != RunStatus::Ready {
         let done = lab.run.data.step;
         match lab.steps() {
+            Some(0) if done == 0 => {}
             Some(all) => add(Part::Step, format!("step {done}/{all}")),
             None => add(Part::Step, format!("step {done}")),
         }
-        let rate = lab.run.rate.per_second.or_else(|| mean_rate(lab));
+        let is_under_way = matches!(lab.run.state, RunStatus::Running | RunStatus::Paused);
+        let rate = lab.run.rate.per_second.filter(|_| is_under_way).or_else(|| mean_rate(lab));
         // A run without steps in its reports has none to count.
         if let Some(rate) = rate.filter(|rate| *rate > 0.0) {
             let digits = if rate < 10.0 { significant(rate, 2) } else { rate.round() };
@@ -63,7 +71,7 @@ pub fn draw(app: &App, lab: &LabState, area: Rect, buffer: &mut Buffer) {
             add(Part::Rate, format!("{} {steps},", number(digits)));
         }
         let word = Label::Measured;
-        add(Part::TimeOrDevice, format!("{:.1} s {word}", lab.run.elapsed.as_secs_f64()));
+        add(Part::TimeOrDevice, format!("{:.1} s {word}", going(lab).as_secs_f64()));
         if let Some(device) = lab.run.device {
             add(Part::TimeOrDevice, device.to_string());
         }
@@ -96,7 +104,11 @@ pub fn draw(app: &App, lab: &LabState, area: Rect, buffer: &mut Buffer) {
         // The rate and the time share a label.
         between = if part == Part::Rate { " " } else { separator };
     }
+    let used = parts.iter().map(Span::width).sum::<usize>();
     put(&app.screen.look, Line::from(parts), area, buffer);
+    let title = title.filter(|title| used + GAP + title.width() <= usize::from(area.width));
+    let title = title.map(|title| Line::from(Span::styled(title.to_owned(), theme.dim)));
+    title.into_iter().for_each(|line| line.right_aligned().render(area, buffer));
 }
 
 /// A part of the status line, in the order in which parts are left out where there is no room.
@@ -167,8 +179,13 @@ pub fn chosen_metrics(app: &App, lab: &LabState) -> Option<String> {
     (!told.is_empty()).then(|| told.join(app.glyphs().separator))
 }
 
+/// The run's time without its pauses.
+fn going(lab: &LabState) -> Duration {
+    lab.run.elapsed.saturating_sub(lab.run.rate.paused)
+}
+
 fn mean_rate(lab: &LabState) -> Option<f64> {
-    let seconds = lab.run.elapsed.as_secs_f64();
+    let seconds = going(lab).as_secs_f64();
     (seconds > 0.0 && lab.run.data.step > 0).then(|| lab.run.data.step as f64 / seconds)
 }
 
