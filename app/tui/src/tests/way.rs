@@ -321,3 +321,79 @@ fn an_example_has_no_more_letters_than_are_asked_for() {
     let (mut bench, _) = Bench::opening((200, 40), &[FRONT, &matching].concat());
     bench.follow(&[("n\n", "such as b a; enter")]);
 }
+
+#[test]
+fn the_one_picture_of_a_lab_comes_to_a_small_screen() {
+    let lab = |kind: &str, panel: &str| {
+        format!("```{{lab}} one\nkind = \"{kind}\"\n[[panel]]\nname = \"{panel}\"\n```\n\n")
+    };
+    let predict = "```{predict} p\ntype = \"numeric\"\nprompt = \"How many?\"\n\
+        metric = \"one.warps_per_sm\"\n```\n\n";
+    let live = [FRONT, &lab("train", "loss-curve"), &lines(30)].concat();
+    let (mut bench, _) = Bench::opening((80, 24), &live);
+    bench.follow(&[
+        ("", "no: loss-curve"),
+        ("v", "loss-curve"),
+        ("v", "there is no other picture"),
+    ]);
+    let instant = [FRONT, predict, &lab("occupancy", "steps"), &lines(30)].concat();
+    let (mut bench, _) = Bench::opening((80, 24), &instant);
+    bench
+        .follow(&[(" ", "predict first | at: text"), (" ", "steps | no: How many? | does: Start")]);
+    // A guess is answered where it was made.
+    let (mut bench, _) = Bench::opening((80, 24), &instant);
+    bench.follow(&[("n\n3\n ", "How many? | does: Start")]);
+}
+
+#[test]
+fn pairs_are_told_a_line_each() {
+    let pairs: String = (0..3)
+        .map(|n| format!("[[pair]]\nleft = \"left {n}\"\nright = \"right: {n}\"\n"))
+        .collect();
+    let matching =
+        format!("```{{question}} m\ntype = \"match\"\nprompt = \"Which?\"\n{pairs}```\n\n");
+    let (mut bench, _) = Bench::opening((80, 40), &[FRONT, &matching].concat());
+    bench.keys("n\naaa\n");
+    let screen = bench.screen();
+    let told: Vec<&str> = screen.lines().filter(|line| line.contains(" → right: ")).collect();
+    assert_eq!(told.len(), 3, "{screen}");
+    bench.follow(&[("", "not yet: "), ("", "no: left 0: ")]);
+}
+
+#[test]
+fn hints_are_offered_while_there_are_any() {
+    let question = "```{question} q\ntype = \"numeric\"\nprompt = \"What?\"\nanswer = 7\n\
+        hints = [\"One.\", \"Two.\"]\n```\n\n";
+    let (mut bench, _) = Bench::opening((120, 40), &[FRONT, question].concat());
+    bench.follow(&[("n", "h: hint"), ("h", "h: hint"), ("h", "hint 2 of 2 | no: h: hint")]);
+}
+
+#[test]
+fn the_card_of_a_try_has_the_id_that_panels_wait_for() {
+    let text = [
+        FRONT,
+        "```{lab} one\nkind = \"occupancy\"\n[knob.threads_per_block]\n[[panel]]\nname = \"steps\"\n\
+            [[panel]]\nname = \"slots\"\nuntil = \"thin\"\n```\n\n",
+        "```{try} thin\ntype = \"numeric\"\nlab = \"one\"\nset = { threads_per_block = 32 }\n\
+            prompt = \"How many?\"\nmetric = \"thin.warps_per_sm\"\n```\n\n",
+    ]
+    .concat();
+    let (mut bench, _) = Bench::opening((120, 40), &text);
+    bench.follow(&[("n", "slots is shown when try thin is done | TRY thin guess, then turn")]);
+}
+
+#[test]
+fn what_was_revealed_in_sight_is_not_told_at_another_lab() {
+    let predict = "```{predict} p\ntype = \"numeric\"\nprompt = \"How many?\"\n\
+        metric = \"one.warps_per_sm\"\n```\n\n";
+    let lab = |id: &str| format!("```{{lab}} {id}\nkind = \"occupancy\"\n```\n\n");
+    let text = [FRONT, predict, &lab("one"), &lab("two")].concat();
+    let (mut bench, _) = Bench::opening((80, 24), &text);
+    bench.keys("n\n3\n ");
+    let warps = Report::Scalar { name: "warps_per_sm".into(), value: 64_i64.into() };
+    bench.report(vec![warps], 10);
+    bench.follow(&[
+        ("«end»", "You said 3 | no: this run answers"),
+        ("\t]«end»", "no: this run answers your guess"),
+    ]);
+}

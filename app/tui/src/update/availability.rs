@@ -8,6 +8,7 @@ use mlsys_view::theme::ColorDepth;
 use crate::command::{Binding, Command, Need, Place, TABLE};
 use crate::state::{App, Instructors, LabState, Page, Preview, RunStatus, Side};
 use crate::update::export::{self, NoWeights};
+use crate::view::sides;
 
 /// Why a command cannot be done now, as a notice says it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -167,7 +168,11 @@ impl App {
             Need::Groups => self.has_groups(),
             Need::Table => self.has_table(),
             Need::EarlierRun => has(&|lab| !lab.others.earlier.is_empty()),
-            Need::OtherPicture => has(&|lab| lab.pictures.panels.len() > 1),
+            Need::OtherPicture => {
+                let takes_turns = sides(self.screen.size).tabs.is_some();
+                let is_hidden = page.is_some_and(|page| takes_turns && page.side == Side::Text);
+                has(&|lab| lab.pictures.panels.len() > usize::from(!is_hidden))
+            }
             Need::Reported => has(&|lab| lab.pictures.frozen.is_some() || lab.run.data.step > 0),
             Need::Weights => match lab {
                 Some(lab) => export::weights(lab).map(|_| true)?,

@@ -38,7 +38,10 @@ impl App {
     pub(super) fn next_panel(&mut self) {
         let takes_turns = sides(self.screen.size).tabs.is_some();
         match self.page.as_mut() {
-            Some(page) if takes_turns && page.side == Side::Text => page.turn_to(Side::Lab),
+            Some(page) if takes_turns && page.side == Side::Text => {
+                page.turn_to(Side::Lab);
+                self.start_instant();
+            }
             Some(_) | None => {
                 if let Some(lab) = self.lab_mut() {
                     lab.pictures.advance(1);

@@ -53,6 +53,7 @@ impl App {
                 (RunStatus::Paused, PendingRequest::Pause, Command::Pause)
             };
             (lab.run.state, active.asked) = (state, asked);
+            lab.run.rate.pause();
             [Effect::Order(command), Effect::WantPictures(Panels::All), REDRAW]
         });
     }
@@ -183,6 +184,13 @@ impl App {
             page.turn_to(Side::Text);
             self.notify("predict first: enter types your guess; space again runs without one");
             return self.keep_marked_in_view();
+        }
+        // The picture is what the run was asked for, unless its guess is answered in the text.
+        let is_guessed = page
+            .predictions_of(&lab.id)
+            .any(|one| page.predictions.get(&one.id).is_some_and(|made| made.comparison.is_none()));
+        if self.screen.size.0 < TWO_SIDES && page.side == Side::Text && !is_guessed {
+            page.turn_to(Side::Lab);
         }
         self.start(how);
     }

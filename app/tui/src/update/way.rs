@@ -97,8 +97,10 @@ impl App {
     pub(super) fn tell_revealed(&mut self) {
         let is_hidden = self.is_revealed_hidden();
         let Some(page) = self.page.as_mut() else { return };
-        if is_hidden && page.revealed_told != page.revealed {
-            page.revealed_told = page.revealed;
+        let is_new = page.revealed_told != page.revealed;
+        // What was in sight as the run ended needs no word later.
+        page.revealed_told = page.revealed;
+        if is_hidden && is_new {
             self.notify("this run answers your guess: n shows how near it was");
         }
     }
