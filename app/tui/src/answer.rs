@@ -150,26 +150,29 @@ pub fn spelled<'t>(answer: &'t Answer, label: impl Fn(&'t str) -> &'t str) -> St
     parts.join(between)
 }
 
-/// An answer to a question in words, pairs in the order in which the question has them.
-pub fn given(question: &Question, answer: &Answer) -> String {
+/// An answer to a question in words: one line, or of pairs one each, in the order in which the question has them.
+pub fn given(question: &Question, answer: &Answer, arrow: &str) -> Vec<String> {
     let label = |text| question.label(text);
     let (Asked::Match { left, .. }, Answer::Pairs(pairs)) = (question.kind.asked(), answer) else {
-        return spelled(answer, label);
+        return vec![spelled(answer, label)];
     };
     let pairs = left.into_iter().enumerate().filter_map(|(place, left)| {
         let (left, right) = pairs.get_key_value(AsRef::<str>::as_ref(&left))?;
-        Some(format!("{}. {}: {}", place + 1, label(left), label(right)))
+        Some(format!("{}. {} {arrow} {}", place + 1, label(left), label(right)))
     });
-    pairs.collect::<Vec<_>>().join("; ")
+    pairs.collect()
 }
 
 /// Says that an earlier right answer counts.
-pub fn earned(question: &Question, answered: &Answered) -> Option<String> {
+pub fn earned(question: &Question, answered: &Answered, arrow: &str) -> Option<String> {
     let earned = answered.earned.as_ref()?;
     // A kernel is too long to be repeated.
     Some(match matches!(question.kind.asked(), Asked::Kernel { .. }) {
         true => "your earlier kernel is right and counts".to_owned(),
-        false => format!("your earlier answer is right and counts: {}", given(question, earned)),
+        false => {
+            let given = given(question, earned, arrow).join("; ");
+            format!("your earlier answer is right and counts: {given}")
+        }
     })
 }
 

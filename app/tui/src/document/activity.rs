@@ -23,7 +23,11 @@ impl Card<'_> {
     pub(super) fn lab(&mut self, lab: &LabDirective) {
         let Some(open) = self.page.labs.iter().find(|open| open.id == lab.id) else { return };
         let is_new = open.run.state == RunStatus::Ready;
-        let state = if is_new { "space runs it" } else { open.run.state.word() };
+        let state = match (is_new, self.page.finished_before.contains(&lab.id)) {
+            (true, true) => "has run before; space runs it again",
+            (true, false) => "space runs it",
+            (false, _) => open.run.state.word(),
+        };
         self.head(&format!("LAB {}", lab.id), open.title.clone(), "enter: knobs");
         self.line(state, self.look.theme.dim);
         self.unseen(|_| instructor::lab(lab));
@@ -55,7 +59,11 @@ impl Card<'_> {
             Some(turned) if made.is_some() => ("TRY", format!("now turn {turned}")),
             Some(turned) => ("TRY", format!("guess, then turn {turned}")),
         };
-        self.head(word, about, if locked { "" } else { "enter: your guess" });
+        self.head(
+            &format!("{word} {}", predict.id),
+            about,
+            if locked { "" } else { "enter: your guess" },
+        );
         self.prose(&predict.prompt);
         let how = match &predict.kind {
             PredictKind::Numeric { unit, .. } => {
@@ -93,11 +101,11 @@ impl Card<'_> {
         let is_kernel = matches!(question.kind.asked(), Asked::Kernel { .. });
         let mut worth = vec![answer::points(question)];
         worth.extend(answer::worth(self.page, question));
-        self.head(
-            &format!("QUESTION {}", question.id),
-            worth.join(", "),
-            if is_kernel { "enter: write the kernel  h: hint" } else { "enter: answer  h: hint" },
-        );
+        let has_hint = self.page.hints_shown(&question.id) < question.hints.len();
+        let hint = if has_hint { "  h: hint" } else { "" };
+        let enter = if is_kernel { "enter: write the kernel" } else { "enter: answer" };
+        let name = format!("QUESTION {}", question.id);
+        self.head(&name, worth.join(", "), &format!("{enter}{hint}"));
         self.prose(&question.prompt);
         let options = answer::options(&self.page.lesson, question);
         if let Asked::Match { left, .. } = question.kind.asked() {
@@ -129,10 +137,15 @@ impl Card<'_> {
             if is_kernel {
                 self.line(format!("{sign} {word}"), style);
             } else {
-                let given = answer::given(question, &answered.given);
-                self.line(format!("{sign} {word}: {given}"), style);
+                match answer::given(question, &answered.given, glyphs.arrow).as_slice() {
+                    [given] => self.line(format!("{sign} {word}: {given}"), style),
+                    pairs => {
+                        self.line(format!("{sign} {word}:"), style);
+                        pairs.iter().for_each(|pair| self.line(format!("  {pair}"), style));
+                    }
+                }
             }
-            if let Some(earned) = answer::earned(question, answered) {
+            if let Some(earned) = answer::earned(question, answered, glyphs.arrow) {
                 self.line(format!("{} {earned}", glyphs.right), theme.good);
             }
             let trial = self.page.trials.get(&question.id);

@@ -254,7 +254,7 @@ pub fn answered(page: &Page, question: &Question) -> Vec<String> {
         let given = answer::spelled(&answered.given, |text| question.label(text));
         sentence(&format!("{word}: {given}."))
     };
-    lines.extend(answer::earned(question, answered).iter().flat_map(|said| sentence(said)));
+    lines.extend(answer::earned(question, answered, "->").iter().flat_map(|said| sentence(said)));
     let trial = page.trials.get(&question.id);
     if !trial.is_some_and(|trial| trial.repeats(&answered.feedback)) {
         lines.extend(markdown(&answered.feedback));
