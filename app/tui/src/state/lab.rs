@@ -295,9 +295,6 @@ impl LabState {
         }
         self.follow_kernel();
         self.run.rate.update(self.run.elapsed, self.run.data.step);
-        if self.run.state == RunStatus::Paused {
-            self.run.rate.pause();
-        }
     }
 
     /// Compares a picture that comes with the one that it replaces.

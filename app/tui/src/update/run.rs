@@ -61,6 +61,7 @@ impl App {
     pub(super) fn step(&mut self, steps: u64) {
         self.steer(RunMode::Steps(steps), |active, lab| {
             (lab.run.state, active.asked) = (RunStatus::Paused, PendingRequest::Pause);
+            lab.run.rate.pause();
             [Effect::WantPictures(Panels::All), Effect::Order(Command::Step(steps)), REDRAW]
         });
     }
