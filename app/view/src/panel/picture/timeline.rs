@@ -1,6 +1,7 @@
 //! Bars over one axis, in lanes, and above them the total as a step curve with its peak.
 
 mod bars;
+mod fit;
 mod total;
 mod words;
 
@@ -87,26 +88,6 @@ fn parts(area: Rect, timeline: &Timeline, items: &[Item]) -> Parts {
         pitch,
         axis,
     }
-}
-
-/// The columns of a plot that show bars of a whole number of units: as many for each unit, where that leaves most of the
-/// width in use.
-fn even(wide: u16, timeline: &Timeline, low: f64, high: f64) -> u16 {
-    let ends = || timeline.spans.iter().flat_map(|span| [span.start, span.end]);
-    let lengths = timeline.spans.iter().map(|span| span.end - span.start);
-    let unit = lengths.filter(|length| *length > 0.0).fold(f64::INFINITY, f64::min);
-    let is_whole = |at: f64| {
-        let units = (at - low) / unit;
-        (units - units.round()).abs() < 1e-6
-    };
-    let units = ((high - low) / unit).round();
-    let has_room = (1.0..=f64::from(wide)).contains(&units);
-    if !(has_room && is_whole(high) && ends().all(is_whole)) {
-        return wide;
-    }
-    let units = units as u16;
-    let even = wide / units * units;
-    if even >= wide - wide / 4 { even } else { wide }
 }
 
 fn first_lane(timeline: &Timeline, marked: Option<usize>, rows: u16) -> usize {
@@ -253,11 +234,17 @@ pub(crate) fn draw(
         Legend::Own => classes(timeline, tint, look),
         Legend::Shared => Vec::new(),
     };
+    if legend == Legend::Own
+        && fit::has_low_bars(timeline, (high - low) / f64::from(area.width.max(1)))
+    {
+        let low = look.glyphs.heights[look.glyphs.heights.len() / 2];
+        items.push(Item::new(low, look.theme.dim, "in part of the time", look.theme.text));
+    }
     items.extend(out_of_sight(timeline, low, high, look));
     let mut parts = parts(area, timeline, &items);
     // Timelines below each other keep their columns in line.
     let wide = match legend {
-        Legend::Own => even(parts.lanes.width, timeline, low, high),
+        Legend::Own => fit::even(parts.lanes.width, timeline, low, high),
         Legend::Shared => parts.lanes.width,
     };
     for part in [&mut parts.marks, &mut parts.total, &mut parts.lanes, &mut parts.axis] {
@@ -367,29 +354,5 @@ impl Picture for Timeline {
     fn page_size(&self, columns: u16) -> (u16, u16) {
         let total = if self.total.is_some() { 9 } else { 0 };
         (columns, page_rows(self.lanes.len()).saturating_add(6 + total))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use mlsys_lab::frame::Span;
-
-    use super::*;
-
-    #[test]
-    fn bars_of_whole_units_have_equal_columns_for_each() {
-        let span = |start: f64, end: f64| Span { start, end, ..Span::default() };
-        let spans = |spans: &[(f64, f64)]| Timeline {
-            spans: spans.iter().map(|(start, end)| span(*start, *end)).collect(),
-            ..Timeline::default()
-        };
-        let whole = spans(&[(0.0, 1.0), (1.0, 3.0), (32.0, 33.0)]);
-        assert_eq!(even(106, &whole, 0.0, 33.0), 99);
-        // Where much of the width would be lost, it is used.
-        assert_eq!(even(65, &whole, 0.0, 33.0), 65);
-        assert_eq!(even(20, &whole, 0.0, 33.0), 20);
-        let odd = spans(&[(0.0, 1.0), (1.0, 2.5)]);
-        assert_eq!(even(106, &odd, 0.0, 33.0), 106);
-        assert_eq!(even(10, &Timeline::default(), 0.0, 1.0), 10);
     }
 }
