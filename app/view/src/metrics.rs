@@ -82,6 +82,13 @@ fn timed_part<'a>(name: &'a str, unit: Option<&str>) -> &'a str {
     part.unwrap_or(name)
 }
 
+/// What metrics that differ after a dot have in common: `gradient norm` of `gradient_norm.layer1`.
+fn quantity_of(names: &[&str]) -> String {
+    let families = names.iter().map(|name| name.split_once('.').map(|(family, _)| family));
+    let common = families.reduce(|one, other| one.filter(|family| Some(*family) == other));
+    common.flatten().map_or_else(String::new, |family| family.replace('_', " "))
+}
+
 /// The latest values as bars. A series that ends in NaN or infinity has none.
 pub fn bars(schema: &Schema, panel: &Panel, data: &RunData) -> Bars {
     let names = expand(&panel.metrics, data);
@@ -98,7 +105,12 @@ pub fn bars(schema: &Schema, panel: &Panel, data: &RunData) -> Bars {
             remark: remark.map_or_else(String::new, |label| label.to_string()),
         }
     });
-    Bars { unit: unit.unwrap_or("").to_owned(), scale: panel.scale, bars: bars.collect() }
+    Bars {
+        quantity: quantity_of(&names),
+        unit: unit.unwrap_or("").to_owned(),
+        scale: panel.scale,
+        bars: bars.collect(),
+    }
 }
 
 pub fn table(schema: &Schema, panel: &Panel, data: &RunData, glyphs: &Glyphs) -> Table {

@@ -23,7 +23,7 @@ pub use graph::{
 };
 pub use message_state::{Arrived, ChunkState, Contributions, TraceState};
 pub use message_trace::MessageTrace;
-pub use scatter::{Better, Dimension, Scale, Scatter, ScatterLine, ScatterPoint};
+pub use scatter::{Better, Dimension, LineRole, Scale, Scatter, ScatterLine, ScatterPoint};
 pub use table::Table;
 
 /// A picture.

@@ -2,7 +2,7 @@
 
 use crate::frame::{
     self, Bar, Cell, CellRow, Dimension, FrameSequence, HeatMap, Image, Images, Kind, Level, Limit,
-    Pane, Scatter, ScatterLine, ScatterPoint, Stack, Stacks, Table, Tone, Verdict,
+    LineRole, Pane, Scatter, ScatterLine, ScatterPoint, Stack, Stacks, Table, Tone, Verdict,
 };
 use crate::report::FrameTrigger;
 use crate::schema::Scale;
@@ -22,7 +22,12 @@ pub fn bar(label: impl Into<String>, value: f64, remark: impl Into<String>) -> B
 
 /// Bars on a linear axis.
 pub fn bars(unit: &str, bars: Vec<Bar>) -> Frame {
-    Frame::Bars(frame::Bars { unit: unit.to_owned(), scale: Scale::Linear, bars })
+    Frame::Bars(frame::Bars {
+        quantity: String::new(),
+        unit: unit.to_owned(),
+        scale: Scale::Linear,
+        bars,
+    })
 }
 
 /// Labelled lengths made of parts, with a remark each, and a line that they are to stay under.
@@ -82,7 +87,16 @@ pub fn point(x: f64, y: f64, label: impl Into<String>, series: usize) -> Scatter
 
 /// A line of a scatter plot.
 pub fn line(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> ScatterLine {
-    ScatterLine { name: name.into(), points: points.into_iter().collect() }
+    let points = points.into_iter().collect();
+    ScatterLine { name: name.into(), points, role: LineRole::Own }
+}
+
+/// A line to compare others with, such as a slope.
+pub fn reference(
+    name: impl Into<String>,
+    points: impl IntoIterator<Item = (f64, f64)>,
+) -> ScatterLine {
+    ScatterLine { role: LineRole::Reference, ..line(name, points) }
 }
 
 /// A heat map of `[rows, columns]` cells, row-major, each one unit wide and high, without labels and points.

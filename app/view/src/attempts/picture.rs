@@ -1,6 +1,7 @@
 //! Several runs as a picture: points between two axes, or a table.
 
 use mlsys_lab::frame::{Better, Dimension, Frame, Scatter, ScatterLine, ScatterPoint, Table};
+use mlsys_lab::picture::{line, reference};
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::{Attempts, Form, Panel, Scale, Schema, Told};
 use mlsys_lab::value::{Value, number, significant};
@@ -192,7 +193,7 @@ fn joined(scatter: &Scatter, group: usize) -> Option<ScatterLine> {
     places.sort_by(|a, b| a.0.total_cmp(&b.0));
     places.dedup_by(|a, b| a.0 == b.0);
     let name = scatter.series.get(group)?.clone();
-    (places.len() > 1).then_some(ScatterLine { name, points: places })
+    (places.len() > 1).then(|| line(name, places))
 }
 
 /// A column a run, the current first, then the newest; a row a quantity, because its name is the longer one.
@@ -362,10 +363,9 @@ fn goal_lines(scatter: &Scatter, rows: &[Row], goals: &[Goal]) -> Vec<ScatterLin
         let winners = winners(axes, rows, goal);
         // The knobs that were turned are told with the point.
         let by = winners.first().and_then(|row| row.label.split(':').next());
-        ScatterLine {
-            name: format!("{} {}x: {}", goal.name, number(goal.ratio), by.unwrap_or("open")),
-            points: vec![(far.0, corner.1), *corner, (corner.0, far.1)],
-        }
+        let name = format!("{} {}x: {}", goal.name, number(goal.ratio), by.unwrap_or("open"));
+        // One colour in every run, however many groups there are.
+        reference(name, [(far.0, corner.1), *corner, (corner.0, far.1)])
     };
     found.iter().map(line).collect()
 }

@@ -51,7 +51,7 @@ fn draw<'a>(drawing: &'a Drawing, scope: &Scope<'a>, run: &'a Scope<'a>) -> Resu
                 all.append(&mut bars);
             }
             let (unit, scale, bars) = (scope.text(unit)?, *scale, sorted(all));
-            Frame::Bars(frame::Bars { unit, scale, bars })
+            Frame::Bars(frame::Bars { quantity: String::new(), unit, scale, bars })
         }
         Drawing::Stacks { unit, parts, limit, note, rows } => {
             let stacks = elements(rows, scope, run, |what, scope| {
@@ -266,7 +266,7 @@ fn line<'a>(
             points.push((across, up));
         }
     }
-    Ok(ScatterLine { name: scope.text(&line.name)?, points })
+    Ok(picture::line(scope.text(&line.name)?, points))
 }
 
 /// Does something for the first `most` of a row by their keys.

@@ -95,6 +95,7 @@ impl Found {
             bar
         };
         Frame::Bars(Bars {
+            quantity: "error".to_owned(),
             unit: "of the sum |a·b|".to_owned(),
             scale: Scale::Log,
             bars: vec![

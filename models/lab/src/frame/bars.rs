@@ -7,6 +7,9 @@ use crate::label::Label;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bars {
+    /// What the lengths measure, such as "gradient norm"; may be empty where a title says it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub quantity: String,
     /// The unit of all values.
     pub unit: String,
     /// How the axis divides.

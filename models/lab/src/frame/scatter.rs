@@ -35,6 +35,25 @@ pub struct ScatterLine {
     pub name: String,
     /// The places it goes through.
     pub points: Vec<(f64, f64)>,
+    #[serde(skip_serializing_if = "LineRole::is_own")]
+    pub role: LineRole,
+}
+
+/// What a line stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LineRole {
+    /// What the picture is about.
+    #[default]
+    Own,
+    /// A slope or a formula to compare it with, drawn grey and dashed.
+    Reference,
+}
+
+impl LineRole {
+    fn is_own(&self) -> bool {
+        *self == Self::Own
+    }
 }
 
 /// What an axis measures.

@@ -1,7 +1,7 @@
 //! The lab's panels.
 
 use mlsys_lab::frame::{Better, Dimension, Frame, Scatter, Table};
-use mlsys_lab::picture::{axis, line, log_axis, point, scatter};
+use mlsys_lab::picture::{axis, line, log_axis, point, reference, scatter};
 use mlsys_lab::{Value, median};
 
 use super::{Evaluated, Knobs};
@@ -90,9 +90,9 @@ fn flops_latency(tried: &[Evaluated], knobs: &Knobs) -> Frame {
     let all = || tried.iter().map(flops);
     let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
     let each = median(tried.iter().map(|tried| tried.measured / flops(tried)));
-    let proportional = each
-        .filter(|each| each.is_finite())
-        .map(|each| line("time in proportion to flops", [(low, each * low), (high, each * high)]));
+    let proportional = each.filter(|each| each.is_finite()).map(|each| {
+        reference("time in proportion to flops", [(low, each * low), (high, each * high)])
+    });
     scatter(
         [log_axis("flops of an inference", "flops"), log_axis("measured here", "seconds")],
         &["whole filters", "separable"],

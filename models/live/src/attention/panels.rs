@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use mlsys_lab::Frame;
 use mlsys_lab::frame::{Bar, Bars, CellRow, Cells, FrameSequence, Pane, Scale, ScatterPoint, Tone};
-use mlsys_lab::picture::{self, axis, bar, bars, kinds, line, log_axis, pane, point, scatter};
+use mlsys_lab::picture::{
+    self, axis, bar, bars, kinds, line, log_axis, pane, point, reference, scatter,
+};
 use mlsys_lab::value::significant;
 use mlsys_sim::inference::RunningSoftmax;
 
@@ -51,7 +53,7 @@ pub(super) fn growth(session: &Session) -> Option<Frame> {
             .flat_map(|(series, curve)| curve.clone().map(move |(x, y)| point(x, y, "", series)))
             .collect();
         let joined = TIMED.into_iter().zip(values).map(|(name, curve)| line(name, curve));
-        let more = more.into_iter().map(|(name, curve)| line(name, curve));
+        let more = more.into_iter().map(|(name, curve)| reference(name, curve));
         let axes = [log_axis("tokens", ""), log_axis(name, unit)];
         scatter(axes, &TIMED, points, joined.chain(more).collect())
     };
@@ -106,9 +108,14 @@ fn output(compared: &Comparison) -> Frame {
     });
     let off_by = match compared.non_finite {
         0 => "off by, over the largest".to_owned(),
-        count => format!("off by; without m {count} NaN"),
+        count => format!("off by; without subtracting m: {count} NaN"),
     };
-    let off = Bars { unit: String::new(), scale: Scale::Log, bars: bars.collect() };
+    let off = Bars {
+        quantity: "off by".to_owned(),
+        unit: String::new(),
+        scale: Scale::Log,
+        bars: bars.collect(),
+    };
     Frame::Panes(vec![pane("what the last query finds", found), pane(off_by, Frame::Bars(off))])
 }
 

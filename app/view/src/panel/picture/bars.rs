@@ -1,4 +1,4 @@
-//! Labelled lengths on one axis, linear or logarithmic.
+//! Labelled lengths on a linear axis, or marks on a logarithmic one.
 
 use mlsys_lab::frame::{Bar, Bars};
 use mlsys_lab::schema::Scale;
@@ -167,14 +167,42 @@ fn length(pen: &mut Pen<'_>, track: Rect, bar: &Bar, axis: &Axis, look: &Look) {
     }
 }
 
-/// Decades below a logarithmic axis.
-fn ticks(pen: &mut Pen<'_>, track: Rect, axis: &Axis, unit: Option<&str>, look: &Look) {
+/// A mark at a value on a logarithmic axis, with dots up to it: from no zero, a length says nothing.
+fn mark(pen: &mut Pen<'_>, track: Rect, bar: &Bar, axis: &Axis, look: &Look) {
+    let Some(share) = bar.value.filter(|x| x.is_finite()).and_then(|x| axis.share(x)) else {
+        return;
+    };
+    let x = track.x + cell_at(share, track.width);
+    let exact = f64::from(track.x) + share * f64::from(track.width);
+    pen.run(track.x, track.y, x - track.x, look.glyphs.faint_point, look.theme.dim);
+    let glyph = if bar.remark == "modelled" { look.glyphs.open } else { look.glyphs.classes[0] };
+    pen.point((x, track.y), (exact, f64::from(track.y) + 0.5), glyph, look.theme.curve(0));
+}
+
+/// Decades below a logarithmic axis, and at the end of the row, before a column, what it measures.
+fn ticks(
+    pen: &mut Pen<'_>,
+    (track, right): (Rect, u16),
+    axis: &Axis,
+    (quantity, unit): (&str, Option<&str>),
+    look: &Look,
+) {
+    let names = match quantity {
+        "" => ["logarithmic".to_owned(), "log".to_owned()],
+        _ => [format!("{quantity}, logarithmic"), format!("{quantity}, log")],
+    };
+    // The values above leave room for some of it, and a third of the ticks for the rest.
+    let room = right.saturating_sub(track.x + track.width * 2 / 3);
+    let name = names.into_iter().find(|name| pen::width(name) < room);
+    let name = name.unwrap_or_else(|| "log".to_owned());
+    pen.ending(right, track.y, &name, look.theme.dim);
+    let end = (right.saturating_sub(pen::width(&name) + 1)).min(track.right() + 1);
     let mut free = track.x;
     for (value, label) in axis.ticks(track.width / 10, unit, &look.glyphs) {
         let Some(share) = axis.share(value) else { continue };
         let x = track.x + (share * f64::from(track.width)) as u16;
         let text = format!("{}{label}", look.glyphs.vertical);
-        if x >= free && x + pen::width(&text) <= track.right() + 1 {
+        if x >= free && x + pen::width(&text) <= end {
             let exact = f64::from(track.x) + share * f64::from(track.width);
             let rows = track.y..track.y + 1;
             pen.upright(x, rows, exact, look.glyphs.vertical, look.theme.dim);
@@ -228,7 +256,11 @@ impl Picture for Bars {
         for (place, (bar, (text, caption))) in all.skip(first).take(shown) {
             let style = if marked == Some(place) { look.theme.selection } else { look.theme.text };
             pen.within(area.x, y, labels, &bar.label, style);
-            length(&mut pen, Rect { y, height: 1, ..track }, bar, &axis, look);
+            let row = Rect { y, height: 1, ..track };
+            match self.scale {
+                Scale::Linear => length(&mut pen, row, bar, &axis, look),
+                Scale::Log => mark(&mut pen, row, bar, &axis, look),
+            }
             let style = match bar.value {
                 Some(_) => look.theme.dim,
                 None => look.theme.bad,
@@ -259,7 +291,8 @@ impl Picture for Bars {
         }
         if has_ticks {
             let y = if pitch == 2 && !is_below { y - 1 } else { y }.min(area.bottom() - 1);
-            ticks(&mut pen, Rect { y, height: 1, ..track }, &axis, unit, look);
+            let places = (Rect { y, height: 1, ..track }, area.right() - remark_columns);
+            ticks(&mut pen, places, &axis, (&self.quantity, unit), look);
         }
     }
 

@@ -1,11 +1,13 @@
 //! Named points between two axes, the ones that no other beats joined.
 
+mod few;
 mod lines;
 mod names;
+mod places;
 
 use std::cmp::Reverse;
 
-use mlsys_lab::frame::{Better, Dimension, Scatter, ScatterPoint};
+use mlsys_lab::frame::{Better, Dimension, Scatter};
 use mlsys_lab::schema::Scale;
 use mlsys_lab::value::plural;
 use ratatui::buffer::Buffer;
@@ -20,8 +22,9 @@ use crate::panel::axis::Axis;
 use crate::panel::legend::{self, Item};
 use crate::panel::line::letter;
 use crate::panel::picture::scatter::lines::LineName;
-use crate::panel::picture::{At, Picture, READ_ROWS};
-use crate::panel::plane::{Plane, SMALLEST, Side};
+use crate::panel::picture::scatter::places::{Cells, shown};
+use crate::panel::picture::{At, Picture, READ_ROWS, RowNeed};
+use crate::panel::plane::{Plane, SMALLEST, Side, split};
 use crate::panel::view::{AxisRange, FrameView, Mark, Way};
 use crate::quantity::{quantity, unit};
 use crate::theme::Look;
@@ -39,14 +42,6 @@ fn side<'a>(
         name: &dimension.name,
         unit: unit(&dimension.unit),
     })
-}
-
-fn shown(scatter: &Scatter, (x, y): (f64, f64)) -> (f64, f64) {
-    (scatter.x.shown(x), scatter.y.shown(y))
-}
-
-fn cell(plane: &Plane<'_>, scatter: &Scatter, point: &ScatterPoint) -> Option<(u16, u16)> {
-    plane.cell(shown(scatter, point.place()?))
 }
 
 /// The order in which points are drawn: what matters more later, so that it lies on top.
@@ -110,13 +105,13 @@ fn marks(
     canvas: &mut Canvas,
     scatter: &Scatter,
     front: &[usize],
-    order: &[usize],
+    (order, cells): (&[usize], &Cells),
     chosen: Option<usize>,
     look: &Look,
 ) {
     for &index in order {
         let Some(point) = scatter.points.get(index) else { continue };
-        let Some((x, y)) = cell(plane, scatter, point) else { continue };
+        let Some((x, y)) = cells.of(index) else { continue };
         let mut style = look.theme.curve(point.series);
         if front.contains(&index) {
             style = style.add_modifier(Modifier::BOLD);
@@ -168,13 +163,15 @@ fn items(scatter: &Scatter, names: &[LineName], room: u16, look: &Look) -> Vec<I
 }
 
 pub(crate) fn meaning(scatter: &Scatter) -> Option<String> {
-    let way = |dimension: &Dimension| match dimension.better {
-        Better::Neither => None,
-        Better::Less => Some(format!("less {}", dimension.name)),
-        Better::More => Some(format!("more {}", dimension.name)),
+    let [x, y] = [&scatter.x, &scatter.y];
+    let (better, worse) = match (x.better, y.better) {
+        (Better::Neither, _) | (_, Better::Neither) => return None,
+        (Better::Less, Better::Less) => ("less", "more"),
+        (Better::Less, Better::More) => ("less", "less"),
+        (Better::More, Better::Less) => ("more", "more"),
+        (Better::More, Better::More) => ("more", "less"),
     };
-    let (x, y) = (way(&scatter.x)?, way(&scatter.y)?);
-    Some(format!("Pareto front: none has both {x} and {y}"))
+    Some(format!("Pareto front: {better} {} only with {worse} {}", x.name, y.name))
 }
 
 /// A point in words: its name, both values, its group, and whether another beats it.
@@ -227,22 +224,33 @@ impl Picture for Scatter {
             Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, &text, look.theme.text);
             return;
         }
-        let order = order(self, &front, chosen);
-        let draw = |canvas: &mut Canvas, upper: Rect, names: &[LineName]| {
+        let few = few::few_lines(self, area, chosen);
+        let (scatter, hidden) = few.as_ref().map_or((self, 0), |(few, hidden)| (few, *hidden));
+        let order = order(scatter, &front, chosen);
+        let draw = |canvas: &mut Canvas, [upper, lower]: [Rect; 2], names: &[LineName]| {
             let plane = Plane::new(upper, x.clone(), y.clone(), look);
             plane.draw(canvas, look);
-            join(&plane, canvas, self, &front, look);
-            marks(&plane, canvas, self, &front, &order, chosen, look);
-            let named = names::of_points(&plane, canvas, self, &order, look);
-            lines::write_names(&plane, canvas, self, &named, names, look)
+            join(&plane, canvas, scatter, &front, look);
+            let cells = Cells::new(&plane, scatter, &order);
+            marks(&plane, canvas, scatter, &front, (&order, &cells), chosen, look);
+            let important = names::Important { front: &front, chosen };
+            let named =
+                names::of_points(&plane, canvas, scatter, (&order, &cells), important, look);
+            let legend = (names, lower.height);
+            lines::write_names(&plane, canvas, scatter, (&named, &cells), legend, look)
         };
         // The legend takes rows from the field, and fewer rows can leave more lines to the legend.
         let mut names = vec![LineName::Told; self.lines.len()];
-        let (items, [upper, below]) = loop {
-            let items = items(self, &names, area.width, look);
-            let places = legend::below(area, &items);
+        let (items, places) = loop {
+            let mut items = items(scatter, &names, area.width, look);
+            let mut places = legend::below(area, &items);
+            if hidden > 0 {
+                let text = format!("z shows {hidden} more lines");
+                items.insert(0, Item::new("", look.theme.dim, text, look.theme.dim));
+                places = split(area, places[1].height.max(1));
+            }
             let mut trial = Buffer::empty(canvas.cells.area);
-            let drawn = Canvas::over(&mut trial, |trial| draw(trial, places[0], &names));
+            let drawn = Canvas::over(&mut trial, |trial| draw(trial, places, &names));
             // What is in the legend stays there, so that this comes to an end.
             let worse = names.iter().zip(drawn).map(|(before, now)| now.max(*before)).collect();
             if worse == names {
@@ -250,8 +258,8 @@ impl Picture for Scatter {
             }
             names = worse;
         };
-        draw(canvas, upper, &names);
-        legend::draw(below, canvas, &items, look);
+        draw(canvas, places, &names);
+        legend::draw(places[1], canvas, &items, look);
     }
 
     fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
@@ -368,6 +376,14 @@ impl Picture for Scatter {
                 high,
             })
             .into()
+    }
+
+    /// Rows with names are not shared.
+    fn row_need(&self, _: At<'_>, _: u16, _: &Look) -> Option<RowNeed> {
+        /// Both names of axes, the line with ticks, and the legend.
+        const AROUND: u16 = 5;
+        let rows = pen::cells(self.y.categories.len());
+        (rows > 0).then(|| RowNeed::exactly(rows.saturating_add(AROUND)))
     }
 
     fn rows_of_mark(&self, height: u16) -> u16 {

@@ -2,10 +2,11 @@
 
 use mlsys_harness::snapshot::rows;
 use mlsys_lab::frame::{
-    Bar, Bars, Cell, CellRow, Cells, Distribution, Frame, HeatMap, Histogram, Kind, Level, Pane,
-    Paragraph, Scatter, ScatterLine, ScatterPoint, Span, StyledSpan, StyledText, Timeline, Tone,
+    Bar, Bars, Cell, CellRow, Cells, Distribution, Frame, HeatMap, Histogram, Kind, Level,
+    LineRole, Pane, Paragraph, Scatter, ScatterLine, ScatterPoint, Span, StyledSpan, StyledText,
+    Timeline, Tone,
 };
-use mlsys_lab::picture::heat_map;
+use mlsys_lab::picture::{heat_map, line};
 use mlsys_lab::schema::Scale;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -34,6 +35,7 @@ fn crossing(name: &str, label: &str) -> Frame {
     let line = |place: i32| ScatterLine {
         name: if name.is_empty() { String::new() } else { format!("{name} {place}") },
         points: (0..40).map(|x| (f64::from(x), at(place, f64::from(x)))).collect(),
+        role: LineRole::Own,
     };
     let point = |place: i32| ScatterPoint {
         x: Some(f64::from(4 * place)),
@@ -51,9 +53,8 @@ fn crossing(name: &str, label: &str) -> Frame {
 /// Roofs that rise next to each other and end in flat parts far apart.
 #[test]
 fn a_name_is_not_where_another_line_leads() {
-    let roof = |name: &str, slope: f64, peak: f64| ScatterLine {
-        name: name.to_owned(),
-        points: vec![(0.0, slope), (peak / slope, peak + slope), (100.0, peak + slope)],
+    let roof = |name: &str, slope: f64, peak: f64| {
+        line(name, [(0.0, slope), (peak / slope, peak + slope), (100.0, peak + slope)])
     };
     let mut named = 0;
     for (width, apart) in (50..110).flat_map(|width| [1.5, 2.0, 3.0].map(|apart| (width, apart))) {
@@ -154,8 +155,7 @@ fn a_mark_of_two_points_has_both_names_and_is_that_of_the_first_group() {
 
 #[test]
 fn a_name_without_room_stands_behind_the_lines_and_is_led_to() {
-    let line =
-        |up: f64| ScatterLine { name: String::new(), points: vec![(0.0, up), (10.0, 20.0 + up)] };
+    let line = |up: f64| line("", [(0.0, up), (10.0, 20.0 + up)]);
     let points = [(0.0, 0.0, "", 1), (10.0, 23.0, "", 1), (5.0, 11.0, "a long name of it", 0)];
     let frame = Frame::Scatter(Scatter {
         lines: [-2.0, -1.0, 0.0, 2.0, 3.0].map(line).to_vec(),
@@ -172,7 +172,7 @@ fn a_mark_is_on_its_line() {
     for up in 1..60 {
         let up = f64::from(up);
         let ends = [(0.0, 0.0, "", 0), (10.0, 61.0, "", 0), (5.0, up, "", 1)];
-        let lines = vec![ScatterLine { name: String::new(), points: vec![(1.0, up), (9.0, up)] }];
+        let lines = vec![line("", [(1.0, up), (9.0, up)])];
         let frame = Frame::Scatter(Scatter { lines, ..scatter(&["ends", "on it"], &ends) });
         for size in SIZES {
             let rows = drawn(&frame, size);
@@ -239,7 +239,8 @@ fn remarks_without_room_behind_their_bars_stand_below() {
             bar("32-bit floats", 280e9, "32 bits a weight"),
             bar("this one", 35e9, ""),
         ];
-        let frame = Frame::Bars(Bars { unit: "B".to_owned(), scale, bars });
+        let frame =
+            Frame::Bars(Bars { quantity: String::new(), unit: "B".to_owned(), scale, bars });
         for size in [(78, 5), (64, 9), (64, 18), (40, 9)] {
             let text = drawn(&frame, size).join("\n");
             for remark in ["8.008 bits a weight", "32 bits a weight"] {
@@ -255,7 +256,7 @@ fn a_long_count_stands_in_millions_next_to_its_bar() {
         |value: f64| Bar { label: "rank".to_owned(), value: Some(value), remark: String::new() };
     let bars = vec![bar(603_979_776.0), bar(1_234_567.0)];
     let unit = "parameters".to_owned();
-    let frame = Frame::Bars(Bars { unit, scale: Scale::Linear, bars });
+    let frame = Frame::Bars(Bars { quantity: String::new(), unit, scale: Scale::Linear, bars });
     let text = drawn(&frame, (78, 5)).join("\n");
     assert!(text.contains("604M parameters") && text.contains("1234567 parameters"), "{text}");
 }

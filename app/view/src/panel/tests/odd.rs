@@ -65,7 +65,12 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
         |x, y| ScatterPoint { x, y, label: "\u{1b}[2J漢字 ".repeat(30), series: usize::MAX };
     let spread = |label: &str| ValueSpread::new(label, &[0.0, 1.0, 2.0, 400.0]).unwrap();
     let values = [None, Some(f64::NAN), Some(f64::INFINITY), Some(-1e308), Some(1e308), Some(0.0)];
-    let bars = |scale| Bars { unit: String::new(), scale, bars: values.map(bar).to_vec() };
+    let bars = |scale| Bars {
+        quantity: String::new(),
+        unit: String::new(),
+        scale,
+        bars: values.map(bar).to_vec(),
+    };
     let Frame::Stacks(stacks) = picture("stacks") else { panic!("stacks") };
     vec![
         Frame::HeatMap(HeatMap { cells: vec![], ..map.clone() }),
@@ -93,7 +98,12 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
         }),
         Frame::Bars(bars(Scale::Linear)),
         Frame::Bars(bars(Scale::Log)),
-        Frame::Bars(Bars { unit: "bytes".to_owned(), scale: Scale::Log, bars: vec![] }),
+        Frame::Bars(Bars {
+            quantity: String::new(),
+            unit: "bytes".to_owned(),
+            scale: Scale::Log,
+            bars: vec![],
+        }),
         sourced(),
         Frame::Table(Table {
             columns: vec![],

@@ -282,7 +282,12 @@ fn remarks_behind_bars_come_before_the_unit() {
         bar("warps", "40 of 64, room for 32 blocks"),
         bar("registers", "61440 of 65536: limits, 20 blocks fit"),
     ];
-    let frame = Frame::Bars(Bars { unit: "share taken".to_owned(), scale: Scale::Linear, bars });
+    let frame = Frame::Bars(Bars {
+        quantity: String::new(),
+        unit: "share taken".to_owned(),
+        scale: Scale::Linear,
+        bars,
+    });
     let text = text_of(&frame, (65, 2));
     assert!(text.contains("limits, 20 blocks fit") && !text.contains("share taken"), "{text}");
     let text = text_of(&frame, (90, 2));

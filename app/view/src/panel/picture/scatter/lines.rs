@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
-use mlsys_lab::frame::{Scatter, ScatterLine};
+use mlsys_lab::frame::{LineRole, Scatter, ScatterLine};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::names::{CLOSE, Place, cells_of_points, gap, is_line, symbol};
+use super::names::{CLOSE, gap, is_line, symbol};
+use super::places::{Cells, Place};
 use crate::canvas::{self as pen, Canvas, Pen, Stroke};
 use crate::panel::line::letter;
 use crate::panel::plane::Plane;
@@ -17,13 +18,24 @@ pub(super) fn is_level(line: &ScatterLine) -> bool {
     line.points.windows(2).all(|pair| pair[0].1 == pair[1].1)
 }
 
-/// Lines have the colours that follow those of the groups, but one that joins a group has the group's.
+/// Lines have the colours that follow those of the groups, but one that joins a group has the group's, and one to compare with
+/// has none.
 pub(super) fn style_of(scatter: &Scatter, line: usize, look: &Look) -> Style {
+    if is_reference(scatter, line) {
+        return look.theme.dim;
+    }
     look.theme.curve(place_of(scatter, line))
 }
 
-/// The second line of a colour is dashed.
+fn is_reference(scatter: &Scatter, line: usize) -> bool {
+    scatter.lines.get(line).is_some_and(|line| line.role == LineRole::Reference)
+}
+
+/// The second line of a colour is dashed, and one to compare with is dotted.
 pub(super) fn stroke_of(scatter: &Scatter, line: usize, look: &Look) -> Stroke {
+    if is_reference(scatter, line) {
+        return Stroke::Dashed(2, 3);
+    }
     let is_repeated = place_of(scatter, line) >= look.theme.curves.len();
     if is_repeated { Stroke::Dashed(4, 2) } else { Stroke::Solid }
 }
@@ -51,11 +63,11 @@ pub(super) fn write_names(
     plane: &Plane<'_>,
     canvas: &mut Canvas,
     scatter: &Scatter,
-    named_points: &HashSet<usize>,
-    in_legend: &[LineName],
+    (named_points, cells): (&HashSet<usize>, &Cells),
+    (in_legend, legend_rows): (&[LineName], u16),
     look: &Look,
 ) -> Vec<LineName> {
-    let drawn = cells_of_points(plane, scatter);
+    let drawn = cells.all();
     let ways: Vec<Vec<(u16, u16)>> =
         scatter.lines.iter().map(|line| places(plane, scatter, line)).collect();
     let lines = scatter.lines.iter().zip(in_legend).enumerate();
@@ -71,7 +83,10 @@ pub(super) fn write_names(
         let way = &ways[index];
         let style = style_of(scatter, index, look);
         let texts = [(line.name.as_str(), LineName::Told), (letter(index), LineName::Letter)];
-        for (text, name) in texts.into_iter().filter(|(_, name)| name >= in_legend) {
+        // A letter that no legend explains says nothing.
+        let is_explained = |name: LineName| name == LineName::Told || legend_rows > 0;
+        let is_told = |name: LineName| name >= *in_legend && is_explained(name);
+        for (text, name) in texts.into_iter().filter(|(_, name)| is_told(*name)) {
             if let Some((x, y)) = best(plane.plot, canvas, (way, &others, &drawn), pen::width(text))
             {
                 Pen::new(plane.plot, canvas, &look.glyphs).text(x, y, text, style);
@@ -79,7 +94,7 @@ pub(super) fn write_names(
             }
         }
         // What once had no room gets none, so that the legend comes to rest.
-        let may_be_told = *in_legend < LineName::Missing;
+        let may_be_told = *in_legend < LineName::Missing && is_explained(LineName::Letter);
         match alone(canvas, way, &others).filter(|_| may_be_told) {
             Some((x, y)) => {
                 Pen::new(plane.plot, canvas, &look.glyphs).text(x, y, letter(index), style);
@@ -131,11 +146,13 @@ fn best(
             && (start - 1..=start + wide).all(|x| symbol(x) == " ")
             && ![start.saturating_sub(2), start + wide + 1].into_iter().any(is_word)
     };
+    let over = |(x, y): Place, rows: u16| {
+        let (ending, above) = ((x + 1).saturating_sub(wide), y.wrapping_sub(rows));
+        [(ending, above), (ending, y + rows), (x, above), (x, y + rows)]
+    };
     let around = way.iter().flat_map(|&(x, y)| {
-        let (ending, above) = ((x + 1).saturating_sub(wide), y.wrapping_sub(1));
         let next_to = [(x + 2, y), ((x.saturating_sub(1)).saturating_sub(wide), y)];
-        let over = [(ending, above), (ending, y + 1), (x, above), (x, y + 1)];
-        over.into_iter().chain(next_to)
+        over((x, y), 1).into_iter().chain(next_to)
     });
     let own: HashSet<(u16, u16)> = way.iter().copied().collect();
     let is_own = |place: &Place| !is_led_to(plot, canvas, (&own, others), *place, wide);
@@ -149,7 +166,15 @@ fn best(
             break;
         }
     }
-    best.map(|(_, place)| place)
+    // A name is read over a blank row as well, where nothing else is near.
+    let mut further = way.iter().flat_map(|place| over(*place, 2));
+    let is_alone = |place: &Place| {
+        is_free(*place)
+            && is_own(place)
+            && is_apart(place)
+            && crowd(plot, canvas, (&own, others), *place, wide) == 0
+    };
+    best.map(|(_, place)| place).or_else(|| further.find(is_alone))
 }
 
 /// Whether another line lies in the row of a text so near to it that it seems to lead there.

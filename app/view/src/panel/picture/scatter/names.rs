@@ -5,14 +5,18 @@ use std::collections::{HashMap, HashSet};
 use mlsys_lab::frame::{Dimension, Scatter, ScatterPoint};
 use ratatui::layout::Rect;
 
-use super::cell;
+use super::places::{Cells, Place};
 use crate::canvas::{self as pen, Canvas, Pen, is_dots};
 use crate::panel::plane::Plane;
 use crate::quantity::{quantity, unit};
 use crate::theme::Look;
 
-/// Column and row of a cell.
-pub(super) type Place = (u16, u16);
+/// The points that keep their names where there are too many points for all names.
+#[derive(Clone, Copy)]
+pub(super) struct Important<'a> {
+    pub(super) front: &'a [usize],
+    pub(super) chosen: Option<usize>,
+}
 
 /// The text next to a point; where it is, if that is not where it is drawn, comes first.
 fn name(scatter: &Scatter, point: &ScatterPoint, look: &Look) -> String {
@@ -27,21 +31,35 @@ fn name(scatter: &Scatter, point: &ScatterPoint, look: &Look) -> String {
 }
 
 /// Whether the name of a point stands on an axis, where it is read.
-fn is_on_axis(scatter: &Scatter, point: &ScatterPoint) -> bool {
+fn is_on_axis(scatter: &Scatter, point: &ScatterPoint, look: &Look) -> bool {
     let Some((across, up)) = point.place() else { return false };
-    let names = [scatter.x.category(across), scatter.y.category(up)];
-    names.contains(&Some(point.label.as_str()))
+    let sides = [(&scatter.x, across), (&scatter.y, up)];
+    sides.into_iter().any(|(dimension, value)| match dimension.category(value) {
+        Some(name) => name == point.label,
+        None => {
+            // `4 bits` is read on an axis of `bits a weight`.
+            let read = quantity(value, unit(&dimension.unit), &look.glyphs);
+            let rest = read.strip_prefix(point.label.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        }
+    })
 }
 
 /// The points that a mark stands for, as groups of those that share a cell, the most important first; only those with a
 /// name that is not read on an axis, or that are the only one of their group.
-fn marks(plane: &Plane<'_>, scatter: &Scatter, order: &[usize]) -> Vec<(Place, Vec<usize>)> {
+fn marks(
+    scatter: &Scatter,
+    (order, cells): (&[usize], &Cells),
+    is_told: impl Fn(usize, &ScatterPoint) -> bool,
+    look: &Look,
+) -> Vec<(Place, Vec<usize>)> {
     let mut marks: Vec<(Place, Vec<usize>)> = Vec::new();
     let mut found: HashMap<Place, usize> = HashMap::new();
     for &index in order.iter().rev() {
         let Some(point) = scatter.points.get(index) else { continue };
-        let Some(place) = cell(plane, scatter, point) else { continue };
-        if point.label.is_empty() && group(scatter, point).is_none() || is_on_axis(scatter, point) {
+        let Some(place) = cells.of(index) else { continue };
+        let is_nameless = point.label.is_empty() && group(scatter, point).is_none();
+        if is_nameless || is_on_axis(scatter, point, look) || !is_told(index, point) {
             continue;
         }
         let at = *found.entry(place).or_insert(marks.len());
@@ -96,11 +114,6 @@ fn texts(scatter: &Scatter, points: &[usize], look: &Look) -> Vec<(String, usize
 /// Finds the place of a text of a width for the mark at a place, among the cells of all marks.
 type Placing = fn(Rect, &Canvas, (Place, &HashSet<Place>), u16, &Look) -> Option<Place>;
 
-/// The cells of all points.
-pub(super) fn cells_of_points(plane: &Plane<'_>, scatter: &Scatter) -> HashSet<Place> {
-    scatter.points.iter().filter_map(|point| cell(plane, scatter, point)).collect()
-}
-
 /// Columns from a mark to a text in another row or its own, 0 above and below it, 1 next to it.
 pub(super) fn gap(mark: u16, (from, wide): (u16, u16)) -> u16 {
     from.saturating_sub(mark).max((mark + 1).saturating_sub(from + wide))
@@ -126,15 +139,21 @@ pub(super) fn of_points(
     plane: &Plane<'_>,
     canvas: &mut Canvas,
     scatter: &Scatter,
-    order: &[usize],
+    (order, cells): (&[usize], &Cells),
+    important: Important<'_>,
     look: &Look,
 ) -> HashSet<usize> {
     let plot = plane.plot;
     let mut named = HashSet::new();
-    let drawn = cells_of_points(plane, scatter);
+    let drawn = cells.all();
     // With more points than this, names would be all there is.
     let most = usize::from(plot.height) * 2;
-    for (at, points) in marks(plane, scatter, order).into_iter().take(most) {
+    let is_crowd = scatter.has_front() && drawn.len() > most;
+    let is_told = |index: usize, point: &ScatterPoint| {
+        let is_important = important.front.contains(&index) || important.chosen == Some(index);
+        !is_crowd || is_important || group(scatter, point).is_some()
+    };
+    for (at, points) in marks(scatter, (order, cells), is_told, look).into_iter().take(most) {
         let texts = texts(scatter, &points, look);
         let find = |place: Placing| {
             let found = |(text, count): &(String, usize)| {
