@@ -1,5 +1,7 @@
 //! Axes: a range, where a value lies on it, and ticks at round numbers.
 
+mod labels;
+
 use mlsys_lab::frame::Dimension;
 use mlsys_lab::schema::Scale;
 use mlsys_lab::value::number;
@@ -19,8 +21,6 @@ pub struct Axis {
     /// The smallest step between two ticks.
     finest: f64,
 }
-
-const LONGEST: usize = 26;
 
 /// Below this many decades a logarithmic axis has evenly spaced ticks.
 const SHORT: f64 = 0.6;
@@ -76,7 +76,7 @@ impl Axis {
         match scale {
             Scale::Linear => {
                 // A curve near zero is best judged against zero.
-                let low = if low > 0.0 && low < 0.5 * high { 0.0 } else { low };
+                let low = if low > 0.0 && low < 0.4 * high { 0.0 } else { low };
                 let size = low.abs().max(high.abs());
                 if high - low > size * 1e-9 && high - low > TINY {
                     Self::over(low, high, scale)
@@ -121,7 +121,12 @@ impl Axis {
     pub fn steps(first: u64, last: u64) -> Self {
         let (first, last) = (first as f64, last as f64);
         let low = if first <= 0.1 * last { 0.0 } else { first };
-        Self::over(low, if last > low { last } else { low + 1.0 }, Scale::Linear)
+        Self::over(low, if last > low { last } else { low + 1.0 }, Scale::Linear).whole()
+    }
+
+    /// With ticks at whole numbers only.
+    pub(crate) fn whole(self) -> Self {
+        Self { finest: 1.0, ..self }
     }
 
     pub fn holds(&self, value: f64) -> bool {
@@ -144,7 +149,7 @@ impl Axis {
     /// About `wanted` round values with their labels, in ascending order.
     pub fn ticks(&self, wanted: u16, unit: Option<&str>, glyphs: &Glyphs) -> Vec<(f64, String)> {
         if !self.names.is_empty() {
-            return self.named_ticks(glyphs);
+            return labels::names(&self.names, glyphs);
         }
         let wanted = f64::from(wanted.max(1));
         match self.scale {
@@ -154,19 +159,6 @@ impl Axis {
             }
             Scale::Log => self.log_ticks(wanted, unit, glyphs),
         }
-    }
-
-    /// All names; the drawing leaves out labels that would touch.
-    fn named_ticks(&self, glyphs: &Glyphs) -> Vec<(f64, String)> {
-        let cut = |name: &String| match name.chars().count() > LONGEST {
-            true => {
-                let short: String = name.chars().take(LONGEST - 1).collect();
-                format!("{}{}", short.trim_end(), glyphs.ellipsis)
-            }
-            false => name.clone(),
-        };
-        let names = self.names.iter().enumerate();
-        names.map(|(place, name)| (place as f64, cut(name))).collect()
     }
 
     fn linear_ticks(&self, wanted: f64, unit: Option<&str>, glyphs: &Glyphs) -> Vec<(f64, String)> {
@@ -210,6 +202,9 @@ impl Axis {
                 .filter(|x| (self.low * 0.999..=self.high * 1.001).contains(x));
             values.collect()
         };
+        if let Some(ticks) = labels::ticks((self.low, self.high), wanted, unit) {
+            return ticks;
+        }
         let mut values = match wanted / decades.max(0.1) {
             // Room for three ticks a decade.
             room if room >= 1.5 => rounded(stride, &[1.0, 2.0, 5.0]),
@@ -330,6 +325,8 @@ mod tests {
         );
         assert_eq!(labels(&linear(0.0, 4e9), 2, Some("bytes/s")), ["0 G", "2 G", "4 G"]);
         assert_eq!(labels(&Axis::steps(1, 400), 4, None), ["0", "100", "200", "300", "400"]);
+        assert_eq!(labels(&Axis::steps(1, 3), 9, None), ["1", "2", "3"]);
+        assert_eq!(labels(&linear(0.48, 0.97), 4, None), ["0.6", "0.8"]);
     }
 
     #[test]

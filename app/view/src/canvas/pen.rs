@@ -212,6 +212,16 @@ impl<'a> Pen<'a> {
         self.canvas.vector = vector;
     }
 
+    /// Keeps the colour of a cell that is full behind what is drawn over it next.
+    pub(crate) fn fill_behind(&mut self, x: u16, y: u16, full: &str) {
+        if self.holds(x, y)
+            && let Some(cell) = self.canvas.cells.cell_mut((x, y))
+            && cell.symbol() == full
+        {
+            cell.bg = cell.fg;
+        }
+    }
+
     /// Whether `columns` cells show dots in a style's colour and nothing else.
     pub(crate) fn shows_dots(&self, x: u16, y: u16, columns: u16, style: Style) -> bool {
         (x..x.saturating_add(columns)).all(|x| {

@@ -1,5 +1,6 @@
 //! What holds for every panel, at every size, with every data.
 
+mod charts;
 mod fitting;
 pub(crate) mod fixtures;
 mod kernels;
@@ -281,7 +282,7 @@ fn panels_say_what_they_show() {
         ("numbers", "metric loss, value 0.05829 nats;"),
         (
             "compression",
-            "accuracy upwards, size (bytes) to the right. 8 points, 5 on the Pareto front: none has both less size and more accuracy: \
+            "accuracy upwards, size (bytes) to the right. 8 points, 5 on the Pareto front: less size only with less accuracy: \
              int2: size 160 kB, accuracy 0.62, quantised, on the front; student: size 220 kB,",
         ),
         ("weights", "a histogram of weight in 24 ranges; 5000 before, most in weight "),

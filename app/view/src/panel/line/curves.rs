@@ -111,7 +111,7 @@ impl<'a> Curves<'a> {
             axis: match window {
                 Window::All => Axis::steps(steps.0, steps.1),
                 Window::Newest(_) | Window::Between(..) => {
-                    Axis::exactly(steps.0 as f64, steps.1 as f64)
+                    Axis::exactly(steps.0 as f64, steps.1 as f64).whole()
                 }
             },
             cursor: scene.cursor.filter(|at| (steps.0..=steps.1).contains(at)),

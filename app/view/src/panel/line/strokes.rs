@@ -71,6 +71,7 @@ impl Chart {
             self.draw_curve(&mut dots, curve, Inks { bright, raw });
         }
         dots.draw(canvas);
+        self.points(canvas, curves, look);
         self.numerals(canvas, curves, look);
         if several {
             self.letters(canvas, curves, look);
@@ -132,6 +133,35 @@ impl Chart {
         let y = dot_at(1.0 - share, height);
         let rank = rank::LEVEL.min(ink.rank);
         dots.level(y, Ink { rank, ..ink });
+    }
+
+    /// Marks at the values of curves that have few: the lines between were not measured.
+    fn points(&self, canvas: &mut Canvas, curves: &Curves<'_>, look: &Look) {
+        if look.glyphs.set == GlyphSet::Ascii {
+            // There the curves are made of marks.
+            return;
+        }
+        let mut pen = Pen::new(self.plot, canvas, &look.glyphs);
+        for curve in curves.now.iter().rev() {
+            let style = look.theme.curve(curve.place);
+            let Some(few) = curve.downsampled().filter(|all| self.has_few(all)) else { continue };
+            for (step, value) in few.buckets.iter().map(|bucket| bucket.last) {
+                let Some(share) = self.y.share(value) else { continue };
+                let at = (self.column(step), cell_at(1.0 - share, self.plot.height) + self.plot.y);
+                let down = (1.0 - share) * f64::from(self.plot.height);
+                let exact = (self.exact(step), f64::from(self.plot.y) + down);
+                if pen.shows_dots(at.0, at.1, 1, style) {
+                    pen.point(at, exact, look.glyphs.point, style);
+                }
+            }
+        }
+    }
+
+    fn has_few(&self, curve: &Downsampled) -> bool {
+        /// Columns between two marks, so that the line between them is seen.
+        const APART: usize = 3;
+        let count = curve.buckets.len();
+        count > 1 && count * APART <= usize::from(self.plot.width) && !curve.smoothed
     }
 
     /// Numerals on the curves of earlier runs, with the curve's letter where there are several.

@@ -14,7 +14,7 @@ use crate::panel::plane::{Plane, SMALLEST, Side};
 use crate::panel::view::FrameView;
 use crate::quantity::{quantity, unit};
 use crate::text::or;
-use crate::theme::Look;
+use crate::theme::{ColorDepth, Look};
 
 /// The first and the last edge, if there is a range between them and something in it.
 fn bounds(histogram: &Histogram) -> Option<(f64, f64)> {
@@ -31,7 +31,8 @@ fn heights(histogram: &Histogram) -> Axis {
     let shares = shares.filter(|share| *share > 0.0);
     let (low, high) = shares.fold((f64::INFINITY, 0.0_f64), |(l, h), x| (l.min(x), h.max(x)));
     match histogram.scale {
-        Scale::Linear => Axis::around(0.0, high, Scale::Linear),
+        // The highest column ends below the edge.
+        Scale::Linear => Axis::around(0.0, 1.05 * high, Scale::Linear),
         // Half of the smallest, so that a single value still has a height.
         Scale::Log => Axis::around(low / 2.0, high, Scale::Log),
     }
@@ -131,11 +132,9 @@ fn outline(
                 dots.line((x, y), (x, bottom), ink);
             }
             // Dots take a column's place in their cell: its colour stays behind them.
-            for position in plane.plot.intersection(canvas.cells.area).positions() {
-                let cell = &mut canvas.cells[position];
-                if cell.symbol() == full(look) {
-                    cell.bg = cell.fg;
-                }
+            let mut pen = Pen::new(plane.plot, canvas, &look.glyphs);
+            for position in plane.plot.positions() {
+                pen.fill_behind(position.x, position.y, full(look));
             }
             dots.draw(canvas);
         }
@@ -175,6 +174,9 @@ fn levels(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &
     let mut pen = Pen::new(plot, canvas, &look.glyphs);
     for (x, level) in places(plane, histogram) {
         let exact = plane.across(level.at).unwrap_or(x.into());
+        for y in plot.y..plot.bottom() {
+            pen.fill_behind(x, y, full(look));
+        }
         pen.upright(x, plot.y..plot.bottom(), exact, look.glyphs.change, look.theme.warn);
     }
 }
@@ -205,7 +207,7 @@ fn labels(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &
     }
 }
 
-/// A mark on the axis below each line: columns hide the line itself where they are high.
+/// A mark on the axis below each line.
 fn levels_on_axis(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &Look) {
     let area = Rect { y: plane.plot.bottom(), height: 1, ..plane.plot };
     let axis = [look.glyphs.horizontal, look.glyphs.tick_below];
@@ -318,14 +320,17 @@ impl Picture for Histogram {
         let y = Side { axis: heights(self), name: "share of values", unit: None };
         let plane = Plane::new(upper, x, y, look);
         plane.draw(canvas, look);
-        // On a terminal the lines lie behind the columns, which they would hide, and end on the axis.
-        if !canvas.is_page() {
+        // Without colour the lines would cut the columns into pieces.
+        let is_behind = !canvas.is_page() && look.theme.depth == ColorDepth::None;
+        if is_behind {
             levels(&plane, canvas, self, look);
-            levels_on_axis(&plane, canvas, self, look);
         }
         columns(&plane, canvas, self, chosen, look);
-        if canvas.is_page() {
+        if !is_behind {
             levels(&plane, canvas, self, look);
+        }
+        if !canvas.is_page() {
+            levels_on_axis(&plane, canvas, self, look);
         }
         if let Some(second) = &self.second {
             outline(&plane, canvas, self, second, look);
