@@ -210,13 +210,15 @@ fn roofline(shown: PanelData<'_>) -> Frame {
         }
         point
     });
-    let points: Vec<_> = points.collect();
+    let ridge = point(roof.ridge(), roof.peak, "ridge", 2);
+    let points: Vec<_> = points.chain([ridge]).collect();
     let xs = || points.iter().filter_map(|point| point.x);
     let low = xs().fold(roof.ridge() / 4.0, f64::min) / 2.0;
     let high = xs().fold(roof.ridge() * 4.0, f64::max) * 2.0;
     let line = line(format!("roof of {}", roof.name), roof.line(low, high));
     let axes = [log_axis("intensity", "flops/byte"), log_axis("attainable", "flop/s")];
-    scatter(axes, &["matrix products", "other operations"], points, vec![line])
+    let series = ["matrix products", "other operations", "ridge"];
+    scatter(axes, &series, points, vec![line])
 }
 
 /// Rows beyond these are left out: a longer list is slow to draw and not read.

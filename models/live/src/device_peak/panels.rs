@@ -2,6 +2,7 @@
 
 use mlsys_device::meter::Precision;
 use mlsys_device::timing::Timings;
+use mlsys_lab::frame::Dimension;
 use mlsys_lab::picture::{axis, line, log_axis, point, scatter, table};
 use mlsys_lab::{Frame, Run, Value};
 
@@ -31,12 +32,14 @@ fn roofline(results: &Results, compared: &[Roof]) -> Frame {
 }
 
 fn ladder(results: &Results, _: &[Roof]) -> Frame {
-    let rungs = results.ladder().map(|(bytes, rate)| (bytes as f64, rate));
+    // In powers of two, as the sizes are.
+    let across = |bytes: u64| bytes as f64 / 1024.0;
+    let rungs = results.ladder().map(|(bytes, rate)| (across(bytes), rate));
     let points = results
         .ladder()
-        .map(|(bytes, rate)| point(bytes as f64, rate, Measurement::Rung(bytes).name(), 0));
+        .map(|(bytes, rate)| point(across(bytes), rate, Measurement::Rung(bytes).name(), 0));
     scatter(
-        [log_axis("working set", "bytes"), log_axis("read", "bytes/s")],
+        [log_axis("working set", "KiB"), log_axis("read", "bytes/s")],
         &["read again and again"],
         points.collect(),
         vec![line("bandwidth", rungs)],
@@ -74,20 +77,22 @@ fn machines(results: &Results, compared: &[Roof]) -> Frame {
 }
 
 fn repetitions(results: &Results, _: &[Roof]) -> Frame {
-    let mut points = Vec::new();
-    for (place, (measurement, outcome)) in results.all.iter().enumerate() {
+    let (mut points, mut categories) = (Vec::new(), Vec::new());
+    // The first measurement stands on top.
+    for (measurement, outcome) in results.all.iter().rev() {
         let Measured::Timed(times) = outcome else { continue };
         let Some(median) = times.median() else { continue };
-        let x = place as f64 + 1.0;
-        points.push(point(x, times.first / median, measurement.name(), 1));
-        points.extend(times.seconds.iter().map(|seconds| point(x, seconds / median, "", 0)));
+        let up = categories.len() as f64;
+        points.push(point(times.first / median, up, measurement.name(), 1));
+        points.extend(times.seconds.iter().map(|seconds| point(seconds / median, up, "", 0)));
+        categories.push(measurement.name());
     }
-    let last = results.all.len().max(1) as f64;
+    let top = categories.len().max(1) as f64 - 0.5;
     scatter(
-        [axis("measurement", ""), log_axis("time over median", "")],
+        [log_axis("time over median", ""), Dimension { categories, ..axis("measurement", "") }],
         &["repetition", "warm-up"],
         points,
-        vec![line("median", [(1.0, 1.0), (last, 1.0)])],
+        vec![line("median", [(1.0, -0.5), (1.0, top)])],
     )
 }
 
