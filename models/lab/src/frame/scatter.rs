@@ -35,7 +35,7 @@ pub struct ScatterLine {
     pub name: String,
     /// The places it goes through.
     pub points: Vec<(f64, f64)>,
-    #[serde(skip_serializing_if = "LineRole::is_own")]
+    #[serde(default, skip_serializing_if = "LineRole::is_own")]
     pub role: LineRole,
 }
 
