@@ -7,7 +7,7 @@ use mlsys_lab::frame::{
 };
 use mlsys_lab::schema::Scale;
 use mlsys_lab::value::unit_symbol;
-use mlsys_lab::{Frame, Value};
+use mlsys_lab::{Frame, Value, picture};
 
 use super::evaluate::{Fault, Scope};
 use super::explain::{legible, written_out};
