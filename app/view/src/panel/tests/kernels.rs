@@ -276,7 +276,7 @@ fn sectors_of_a_naive_transpose_and_banks_of_a_tile() {
 #[test]
 fn the_first_access_is_seen_before_the_first_step() {
     let launch = ["example=transpose-tile", "rows=32", "columns=32", "block_dim=[32, 32]"];
-    for (panel, holds) in [("sectors", "4 sectors of 32 bytes"), ("banks", "bank")] {
+    for (panel, holds) in [("sectors", "4 sectors of 32 bytes"), ("banks", "different words")] {
         let kernel = sent(panel, &launch);
         let mut walk = KernelDebugger::new(&kernel);
         let said = words(&kernel, &walk);

@@ -93,10 +93,13 @@ impl Buffer {
         }
     }
 
-    /// What follows the last element that is seen, if any does.
+    /// How far it goes on behind the last element that is seen, if it does.
     pub(super) fn rest(&self, seen: usize) -> Option<String> {
-        let last = self.elements.checked_sub(1)?;
-        (seen <= last).then(|| format!("on to {}", self.label(last as i64)))
+        let last = self.elements.checked_sub(1).filter(|last| seen <= *last)?;
+        Some(match self.columns {
+            Some(columns) => format!("more to row {}", last / columns),
+            None => format!("more to {}", self.label(last as i64)),
+        })
     }
 
     /// Whether it is a matrix of as many rows and columns as another one.
