@@ -187,7 +187,10 @@ impl Axis {
             };
             with_suffix(digits, &suffix, prefix)
         };
-        ticks.map(|tick| (tick, label(tick))).collect()
+        let mut labels: Vec<(f64, String)> = ticks.map(|tick| (tick, label(tick))).collect();
+        // In a range that is too small for the digits several would read the same.
+        labels.dedup_by(|one, other| one.1 == other.1);
+        labels
     }
 
     fn log_ticks(&self, wanted: f64, unit: Option<&str>, glyphs: &Glyphs) -> Vec<(f64, String)> {

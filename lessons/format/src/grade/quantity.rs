@@ -12,7 +12,7 @@ use crate::env::LessonEnv;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ReadNumberError {
     #[error(
-        "write a number such as 1218, 1.5e14, 1.9G or 1_000, or an expression such as 2*512^3: {0}"
+        "write a number such as 4096, 1.5e14, 1.9G or 1_000, or an expression such as 2*512^3: {0}"
     )]
     NoNumber(String),
     #[error("separate the numbers by commas: {0}")]

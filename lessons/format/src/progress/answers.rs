@@ -17,7 +17,7 @@ const FORMAT: u32 = 2;
 /// The version of exported answers that name no learner.
 const PLAIN: u32 = 1;
 
-/// Answers by lesson and question: `{"lessons": {"systems/training-loop": {"q1": 1218}}}`. An exported file also says
+/// Answers by lesson and question: `{"lessons": {"systems/training-loop": {"q1": 4096}}}`. An exported file also says
 /// how the learner came to them, for reports; grading looks at `lessons` alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -71,7 +71,7 @@ pub struct PredictionMade {
 pub enum AnswersError {
     /// It says something else, or nothing that can be read.
     #[error(
-        "this is no answers file: {0}; it is JSON such as {{\"lessons\": {{\"systems/training-loop\": {{\"q1\": 1218}}}}}}, and `mlsys progress export` writes one"
+        "this is no answers file: {0}; it is JSON such as {{\"lessons\": {{\"systems/training-loop\": {{\"q1\": 4096}}}}}}, and `mlsys progress export` writes one"
     )]
     NotOurs(serde_json::Error),
     /// It ends in the middle.

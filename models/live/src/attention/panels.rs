@@ -287,6 +287,6 @@ impl Grid {
             None => format!("m {most:.2} l {sum:.2}"),
         };
         let kinds = self.columns.iter().map(|keys| Some(kind(keys)));
-        picture::row(format!("query {}", row.query), kinds, remark)
+        picture::row(row.query.to_string(), kinds, remark)
     }
 }

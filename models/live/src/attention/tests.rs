@@ -139,7 +139,7 @@ fn one_picture_per_tile_but_not_of_thousands() {
     let mask = AttentionMask { causal: true, window: None };
     let pass = RunningSoftmax::NOTHING.after(&scores(&drawn, 0, 63, 0..64, mask, 1.0));
     let row = last.rows.last().unwrap();
-    assert_eq!(row.label, "query 63");
+    assert_eq!(row.label, "63");
     let expected = format!("m {:.2} l {:.2}", pass.most, pass.sum);
     assert!(row.remark.starts_with(&expected), "{}", row.remark);
     let most = film.stills.iter().map(|still| {

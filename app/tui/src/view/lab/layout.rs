@@ -149,13 +149,15 @@ fn least(needs: &[RowNeed]) -> u32 {
 
 /// The heights of rows of pictures: equal, but that the first weighs more. Where all can be whole, none gets less than it
 /// needs; what a row does not fill goes to the others. Where one is cut in any case, none gets more than it needs, and a
-/// picture that fills what it gets at most a good part of the height.
+/// picture that fills what it gets at most a good part of the height, the first one half of it.
 fn heights(height: u16, needs: &[RowNeed], first: u16) -> Vec<u16> {
     let weight = |row: usize| if row == 0 { first } else { 1 };
     let are_whole = least(needs) <= u32::from(height);
     let bounds = |row: usize| match (are_whole, needs[row]) {
         (true, RowNeed { least, most }) => (least, most),
-        (false, RowNeed { least, most: u16::MAX }) => (0, least.max(height / GOOD)),
+        (false, RowNeed { least, most: u16::MAX }) => {
+            (0, least.max(if weight(row) > 1 { height / 2 } else { height / GOOD }))
+        }
         (false, RowNeed { least, .. }) => (0, least),
     };
     let mut heights: Vec<Option<u16>> = vec![None; needs.len()];
@@ -247,7 +249,7 @@ mod tests {
             (vec![rows(20, 20), CHART], &[20, 36]),
             (vec![rows(13, u16::MAX), rows(40, 40)], &[16, 40]),
             // A table without end leaves a chart more than its least.
-            (vec![rows(13, u16::MAX), rows(62, 62), CHART], &[18, 20, 18]),
+            (vec![rows(13, u16::MAX), rows(62, 62), CHART], &[28, 14, 14]),
             (vec![rows(62, 62), CHART], &[38, 18]),
             (vec![rows(62, 62), text, text], &[40, 8, 8]),
             // No picture has more than it can use while another is cut.

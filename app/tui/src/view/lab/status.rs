@@ -186,7 +186,8 @@ fn going(lab: &LabState) -> Duration {
 
 fn mean_rate(lab: &LabState) -> Option<f64> {
     let seconds = going(lab).as_secs_f64();
-    (seconds > 0.0 && lab.run.data.step > 0).then(|| lab.run.data.step as f64 / seconds)
+    let steps = lab.run.rate.timed;
+    (seconds > 0.0 && steps > 0).then(|| steps as f64 / seconds)
 }
 
 pub fn message(app: &App, lab: &LabState, width: usize) -> Vec<Line<'static>> {

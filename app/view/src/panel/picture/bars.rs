@@ -98,7 +98,7 @@ struct Captions {
 }
 
 /// The values with their unit and the remarks. Where these have room neither behind the bars nor in rows below them, the
-/// values do without a unit, or the remarks are cut after their first part.
+/// remarks are cut after their first part, or the values do without a unit.
 fn captions(bars: &Bars, area: Rect, unit: Option<&str>, look: &Look) -> Captions {
     let values = |unit: Option<&str>| -> Vec<String> {
         let unit = (unit, shared_prefix(bars, unit));
@@ -116,7 +116,7 @@ fn captions(bars: &Bars, area: Rect, unit: Option<&str>, look: &Look) -> Caption
         let behind = pen::widest(&captions.values) + pen::widest(&captions.remarks);
         labels + behind + 4 + SHORTEST <= area.width
     };
-    let forms = [(unit, Part::Whole), (None, Part::Whole), (unit, Part::First)];
+    let forms = [(unit, Part::Whole), (unit, Part::First), (None, Part::Whole)];
     let has_rows = bars.bars.len() * 2 <= usize::from(area.height);
     let mut all = forms.into_iter().take(if has_rows { 1 } else { forms.len() });
     let found = all.find_map(|(unit, part)| {
@@ -179,10 +179,10 @@ fn mark(pen: &mut Pen<'_>, track: Rect, bar: &Bar, axis: &Axis, look: &Look) {
     pen.point((x, track.y), (exact, f64::from(track.y) + 0.5), glyph, look.theme.curve(0));
 }
 
-/// Decades below a logarithmic axis, and at the end of the row, before a column, what it measures.
+/// Decades below a logarithmic axis, and at the end of the row, or of the next one, what it measures.
 fn ticks(
     pen: &mut Pen<'_>,
-    (track, right): (Rect, u16),
+    (track, (right, bottom)): (Rect, (u16, u16)),
     axis: &Axis,
     (quantity, unit): (&str, Option<&str>),
     look: &Look,
@@ -195,8 +195,11 @@ fn ticks(
     let room = right.saturating_sub(track.x + track.width * 2 / 3);
     let name = names.into_iter().find(|name| pen::width(name) < room);
     let name = name.unwrap_or_else(|| "log".to_owned());
-    pen.ending(right, track.y, &name, look.theme.dim);
-    let end = (right.saturating_sub(pen::width(&name) + 1)).min(track.right() + 1);
+    // Below the ticks it takes the place of none.
+    let has_row = track.y + 1 < bottom;
+    pen.ending(right, track.y + u16::from(has_row), &name, look.theme.dim);
+    let before = if has_row { right } else { right.saturating_sub(pen::width(&name) + 1) };
+    let end = before.min(track.right() + 1);
     let mut free = track.x;
     for (value, label) in axis.ticks(track.width / 10, unit, &look.glyphs) {
         let Some(share) = axis.share(value) else { continue };
@@ -291,7 +294,8 @@ impl Picture for Bars {
         }
         if has_ticks {
             let y = if pitch == 2 && !is_below { y - 1 } else { y }.min(area.bottom() - 1);
-            let places = (Rect { y, height: 1, ..track }, area.right() - remark_columns);
+            let places =
+                (Rect { y, height: 1, ..track }, (area.right() - remark_columns, area.bottom()));
             ticks(&mut pen, places, &axis, (&self.quantity, unit), look);
         }
     }

@@ -185,8 +185,10 @@ impl Picture for MessageTrace {
         let mark = view.mark.map(|mark| mark.within(self.chunks.len(), self.ranks));
         let items = items(self, look);
         let legend = if body.height < 7 { 0 } else { legend::rows(&items, area.width, 1) };
-        // A row of chunk numbers and two ranks come before the sentences below.
-        let spare = body.height.saturating_sub(legend + 5);
+        // A row of chunk numbers and all ranks, or where these have no room two, come before the sentences below.
+        let room = body.height.saturating_sub(legend);
+        let ranks = Some(Rows::least(body, self, done, mark)).filter(|rows| *rows <= room);
+        let spare = room.saturating_sub(ranks.unwrap_or(0).max(5));
         let kept = sentence_rows(body.width, self, look);
         let sentences = kept.iter().fold(0, |sum: u16, rows| sum.saturating_add(*rows)).min(spare);
         // Above the rows the ring, line, tree, star or mesh itself, where the rows keep what they need.

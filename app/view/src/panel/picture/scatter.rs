@@ -4,12 +4,12 @@ mod few;
 mod lines;
 mod names;
 mod places;
+mod words;
 
 use std::cmp::Reverse;
 
-use mlsys_lab::frame::{Better, Dimension, Scatter};
+use mlsys_lab::frame::{Dimension, Scatter};
 use mlsys_lab::schema::Scale;
-use mlsys_lab::value::plural;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -23,10 +23,12 @@ use crate::panel::legend::{self, Item};
 use crate::panel::line::letter;
 use crate::panel::picture::scatter::lines::LineName;
 use crate::panel::picture::scatter::places::{Cells, shown};
-use crate::panel::picture::{At, Picture, READ_ROWS, RowNeed};
+pub(crate) use crate::panel::picture::scatter::words::describe_point;
+use crate::panel::picture::scatter::words::meaning;
+use crate::panel::picture::{At, Picture, RowNeed};
 use crate::panel::plane::{Plane, SMALLEST, Side, split};
 use crate::panel::view::{AxisRange, FrameView, Mark, Way};
-use crate::quantity::{quantity, unit};
+use crate::quantity::unit;
 use crate::theme::Look;
 
 /// A side of the plane that holds all points; nothing if there is no point.
@@ -162,57 +164,15 @@ fn items(scatter: &Scatter, names: &[LineName], room: u16, look: &Look) -> Vec<I
     items
 }
 
-pub(crate) fn meaning(scatter: &Scatter) -> Option<String> {
-    let [x, y] = [&scatter.x, &scatter.y];
-    let (better, worse) = match (x.better, y.better) {
-        (Better::Neither, _) | (_, Better::Neither) => return None,
-        (Better::Less, Better::Less) => ("less", "more"),
-        (Better::Less, Better::More) => ("less", "less"),
-        (Better::More, Better::Less) => ("more", "more"),
-        (Better::More, Better::More) => ("more", "less"),
-    };
-    Some(format!("Pareto front: {better} {} only with {worse} {}", x.name, y.name))
-}
-
-/// A point in words: its name, both values, its group, and whether another beats it.
-pub(crate) fn describe_point(
-    scatter: &Scatter,
-    index: usize,
-    front: &[usize],
-    glyphs: &Glyphs,
-) -> Option<String> {
-    let point = scatter.points.get(index)?;
-    let value = |dimension: &Dimension, value: Option<f64>| {
-        let name = value.and_then(|x| dimension.category(x));
-        let value = match value.filter(|x| x.is_finite()) {
-            Some(x) => {
-                name.map_or_else(|| quantity(x, unit(&dimension.unit), glyphs), str::to_owned)
-            }
-            None => "not known".to_owned(),
-        };
-        format!("{} {value}", dimension.name)
-    };
-    let name =
-        if point.label.is_empty() { format!("point {}", index + 1) } else { point.label.clone() };
-    let mut text =
-        format!("{name}: {}, {}", value(&scatter.x, point.x), value(&scatter.y, point.y));
-    if let Some(series) = scatter.series.get(point.series).filter(|series| !name.contains(*series))
-    {
-        text.push_str(&format!(", {series}"));
-    }
-    if scatter.has_front() {
-        text.push_str(if front.contains(&index) { ", on the front" } else { ", beaten" });
-    }
-    Some(text)
-}
-
 impl Picture for Scatter {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         let chosen = at.view.mark.map(|mark| mark.column);
         let held = &at.view.held;
+        let (scatter, left_out) = few::fitting(self, area, chosen);
+        let scatter = scatter.as_ref();
         let sides = (
-            side(&self.x, self, held.ends(0), |p| p.0),
-            side(&self.y, self, held.ends(1), |p| p.1),
+            side(&scatter.x, scatter, held.ends(0), |p| p.0),
+            side(&scatter.y, scatter, held.ends(1), |p| p.1),
         );
         let (Some(x), Some(y)) = sides else {
             canvas.say(area, "no points", look);
@@ -224,8 +184,6 @@ impl Picture for Scatter {
             Pen::new(area, canvas, &look.glyphs).text(area.x, area.y, &text, look.theme.text);
             return;
         }
-        let few = few::few_lines(self, area, chosen);
-        let (scatter, hidden) = few.as_ref().map_or((self, 0), |(few, hidden)| (few, *hidden));
         let order = order(scatter, &front, chosen);
         let draw = |canvas: &mut Canvas, [upper, lower]: [Rect; 2], names: &[LineName]| {
             let plane = Plane::new(upper, x.clone(), y.clone(), look);
@@ -236,7 +194,8 @@ impl Picture for Scatter {
             let important = names::Important { front: &front, chosen };
             let named =
                 names::of_points(&plane, canvas, scatter, (&order, &cells), important, look);
-            let legend = (names, lower.height);
+            // A legend that says what is left out has no room to explain letters.
+            let legend = (names, if left_out.is_some() { 0 } else { lower.height });
             lines::write_names(&plane, canvas, scatter, (&named, &cells), legend, look)
         };
         // The legend takes rows from the field, and fewer rows can leave more lines to the legend.
@@ -244,8 +203,7 @@ impl Picture for Scatter {
         let (items, places) = loop {
             let mut items = items(scatter, &names, area.width, look);
             let mut places = legend::below(area, &items);
-            if hidden > 0 {
-                let text = format!("z shows {hidden} more lines");
+            if let Some(text) = &left_out {
                 items.insert(0, Item::new("", look.theme.dim, text, look.theme.dim));
                 places = split(area, places[1].height.max(1));
             }
@@ -263,28 +221,7 @@ impl Picture for Scatter {
     }
 
     fn words(&self, _: &FrameView, glyphs: &Glyphs) -> String {
-        let front = self.front();
-        let point = |index: usize| describe_point(self, index, &front, glyphs);
-        let axis = |of: &Dimension| match of.unit.as_str() {
-            "" => of.name.clone(),
-            unit => format!("{} ({unit})", of.name),
-        };
-        let axes = format!("{} upwards, {} to the right", axis(&self.y), axis(&self.x));
-        let lines = ends(self, glyphs).join("; ");
-        if self.points.is_empty() && !lines.is_empty() {
-            return format!("{axes}. {lines}.");
-        }
-        let lines = if lines.is_empty() { lines } else { format!("Lines: {lines}. ") };
-        let mut text = format!("{axes}. {lines}{}", plural(self.points.len(), "point"));
-        let told: Vec<usize> = match meaning(self) {
-            Some(meaning) => {
-                text.push_str(&format!(", {} on the {meaning}", front.len()));
-                front.clone()
-            }
-            None => (0..self.points.len()).collect(),
-        };
-        let points: Vec<String> = told.into_iter().take(READ_ROWS).filter_map(point).collect();
-        format!("{text}: {}.", points.join("; "))
+        words::outline(self, glyphs)
     }
 
     fn values(&self, lines: &mut Lines) {
@@ -380,26 +317,11 @@ impl Picture for Scatter {
 
     /// Rows with names are not shared.
     fn row_need(&self, _: At<'_>, _: u16, _: &Look) -> Option<RowNeed> {
-        /// Both names of axes, the line with ticks, and the legend.
-        const AROUND: u16 = 5;
         let rows = pen::cells(self.y.categories.len());
-        (rows > 0).then(|| RowNeed::exactly(rows.saturating_add(AROUND)))
+        (rows > 0).then(|| RowNeed::exactly(rows.saturating_add(few::AROUND)))
     }
 
     fn rows_of_mark(&self, height: u16) -> u16 {
         (height / 4).max(1)
     }
-}
-
-fn ends(scatter: &Scatter, glyphs: &Glyphs) -> Vec<String> {
-    let at = |(x, y): (f64, f64)| {
-        let x = quantity(x, unit(&scatter.x.unit), glyphs);
-        format!("{} at {x}", quantity(y, unit(&scatter.y.unit), glyphs))
-    };
-    let alone = scatter.lines.iter().filter(|line| scatter.joined(line).is_none());
-    let told = alone.filter_map(|line| {
-        let (first, last) = (line.points.first()?, line.points.last()?);
-        Some(format!("{} from {} to {}", line.name, at(*first), at(*last)))
-    });
-    told.collect()
 }

@@ -82,13 +82,17 @@ fn shared_out(lengths: &[f64], columns: u16) -> Vec<u16> {
     widths
 }
 
-/// The parts of a stack one after the other, together as long as their sum. What has a length has a column; where there are
-/// too few columns for that, the longest parts have one; a stack of one column is the end of one bar, in eighths of a cell
-/// where the glyphs have them.
+/// The parts of a stack one after the other, together as long as their sum. A part of a fifth of a column or more has one, as
+/// smaller ones would make the others shorter than they are; where there are too few columns for that, the longest parts have
+/// one; a stack of one column is the end of one bar, in eighths of a cell where the glyphs have them.
 fn lengths(pen: &mut Pen<'_>, y: u16, columns: &Columns, stack: &Stack, most: f64, look: &Look) {
+    /// The part of a column that is seen.
+    const SEEN: f64 = 0.2;
     let wide = f64::from(columns.right - columns.left);
+    let longest = stack.lengths().fold(0.0, f64::max);
+    let is_seen = |length: f64| length > 0.0 && (length / most * wide >= SEEN || length == longest);
     let parts: Vec<(usize, f64)> =
-        stack.lengths().enumerate().filter(|(_, length)| *length > 0.0).collect();
+        stack.lengths().enumerate().filter(|(_, length)| is_seen(*length)).collect();
     let count = pen::cells(parts.len());
     let whole = (stack.total() / most * wide).round().min(wide) as u16;
     let has_room = whole >= count;

@@ -47,7 +47,8 @@ pub(super) fn draw(area: Rect, canvas: &mut Canvas, map: &HeatMap, legend: &str,
     x = pen.text(x.saturating_add(2), area.y, legend, theme.text);
     let edges = format!("x {}  y {}", span(map.x, &look.glyphs), span(map.y, &look.glyphs));
     let wide = pen::width(&edges);
-    if x.saturating_add(2 + wide) <= area.right() {
+    let has_names = !map.row_labels.is_empty() || !map.column_labels.is_empty();
+    if !has_names && x.saturating_add(2 + wide) <= area.right() {
         pen.ending(area.right(), area.y, &edges, theme.dim);
     }
 }

@@ -27,9 +27,9 @@ const PREFIXES: [(&str, f64); 10] = [
     ("E", 1e18),
 ];
 
-/// What a number without decimals has in their place.
+/// What a number has in the place of decimals that it lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Whole {
+enum Fill {
     Zeros,
     Spaces,
 }
@@ -47,7 +47,7 @@ struct Quantity<'a> {
 pub(super) struct Column {
     /// Whether all of its words are numbers, with the same unit or without one.
     pub(super) are_quantities: bool,
-    decimals: Option<(usize, Whole)>,
+    decimals: Option<usize>,
     /// The unit in which all are written, and what the others are in it.
     unit: Option<String>,
     factors: Vec<(String, f64)>,
@@ -97,7 +97,7 @@ impl Column {
         if rows.iter().any(|row| row.len() != count) {
             return None;
         }
-        let decimals = common(&rows.concat()).map(|(decimals, _)| (decimals, Whole::Zeros));
+        let decimals = common(&rows.concat());
         let lists = Self { decimals, each: Some(0), ..Self::default() };
         let written = words.iter().map(|row| lists.list(row, 0));
         let written: Vec<String> = written.collect();
@@ -108,9 +108,7 @@ impl Column {
     fn list(&self, row: &str, each: usize) -> String {
         let numbers = row.split_whitespace().map(|text| {
             let text = match (plain(text), self.decimals) {
-                (Some(of), Some((decimals, whole))) => {
-                    at(of.value, of.decimals, decimals, whole, "")
-                }
+                (Some(of), Some(decimals)) => at(of.value, of.decimals, decimals, Fill::Zeros, ""),
                 (Some(_) | None, _) => text.to_owned(),
             };
             format!("{text:>each$}")
@@ -122,11 +120,10 @@ impl Column {
     pub(super) fn text(&self, value: &Value) -> String {
         let text = value.to_string();
         if value.as_f64().is_some() {
-            let Some((decimals, whole)) = self.decimals else { return text };
-            return match (plain(&text), value) {
-                (Some(_), Value::Int(_)) => written(&text, decimals, Whole::Spaces, ""),
-                (Some(of), _) => at(of.value, of.decimals, decimals, whole, ""),
-                (None, _) => text,
+            let Some(decimals) = self.decimals else { return text };
+            return match plain(&text) {
+                Some(of) => at(of.value, of.decimals, decimals, Fill::Spaces, ""),
+                None => text,
             };
         }
         if let Some(each) = self.each {
@@ -140,33 +137,29 @@ impl Column {
         let value = of.value * factor.map_or(1.0, |(_, factor)| *factor);
         let end = format!("{}{unit}", of.space);
         match self.decimals {
-            Some((decimals, whole)) => at(value, of.decimals, decimals, whole, &end),
+            Some(decimals) if of.unit == unit => {
+                at(value, of.decimals, decimals, Fill::Spaces, &end)
+            }
             None if of.unit == unit => text,
-            None => format!("{}{end}", number(value)),
+            Some(_) | None => format!("{}{end}", number(value)),
         }
     }
 }
 
-fn at(value: f64, own: i32, decimals: usize, whole: Whole, end: &str) -> String {
-    match (own, whole) {
-        (0, Whole::Spaces) => written(&number(value), decimals, Whole::Spaces, end),
-        _ => {
-            let text = format!("{value:.decimals$}");
-            // What rounds to zero has no sign.
-            let is_zero = text.chars().all(|letter| matches!(letter, '-' | '0' | '.'));
-            format!("{}{end}", if is_zero { text.trim_start_matches('-') } else { &text })
-        }
-    }
-}
-
-/// A whole number with spaces in the place of decimals, before or, where nothing follows it, behind it.
-fn written(digits: &str, decimals: usize, whole: Whole, end: &str) -> String {
-    match whole {
-        Whole::Spaces if end.is_empty() && decimals > 0 => {
-            format!("{digits}{}", " ".repeat(decimals + 1))
-        }
-        Whole::Spaces | Whole::Zeros => format!("{digits}{end}"),
-    }
+/// A number with at most these decimals. Those that it does not have are spaces, or zeros where the text itself is exact: a
+/// zero behind a value that was rounded before would be a wrong digit. Before a unit nothing is filled up.
+fn at(value: f64, own: i32, decimals: usize, fill: Fill, end: &str) -> String {
+    let own = usize::try_from(own).unwrap_or(0).min(decimals);
+    let shown = if fill == Fill::Zeros { decimals } else { own };
+    let text = format!("{value:.shown$}");
+    // What rounds to zero has no sign.
+    let is_zero = text.chars().all(|letter| matches!(letter, '-' | '0' | '.'));
+    let text = if is_zero { text.trim_start_matches('-') } else { &text };
+    let missing = match (end.is_empty(), decimals - shown) {
+        (false, _) | (true, 0) => 0,
+        (true, missing) => missing + usize::from(shown == 0),
+    };
+    format!("{text}{end}{}", " ".repeat(missing))
 }
 
 /// A number alone, with the decimals that it has as it is written.
@@ -223,7 +216,7 @@ fn one_unit(of: &[Quantity<'_>]) -> Option<(String, Vec<(String, f64)>)> {
 }
 
 /// The decimals with which all are written, if that leaves enough of the smallest.
-fn common(of: &[Quantity<'_>]) -> Option<(usize, Whole)> {
+fn common(of: &[Quantity<'_>]) -> Option<usize> {
     let most = of.iter().map(|of| of.decimals).max().filter(|most| *most > 0)?;
     let sizes = || of.iter().filter(|of| of.value != 0.0);
     let power = |of: &Quantity<'_>| of.value.abs().log10().floor() as i32;
@@ -232,10 +225,7 @@ fn common(of: &[Quantity<'_>]) -> Option<(usize, Whole)> {
     let wanted = DIGITS - 1 - power(smallest);
     let decimals = most.min(wanted).min(MOST - 1 - largest.max(0));
     let enough = smallest.decimals.min(wanted - 1);
-    let whole = of.iter().filter(|of| of.decimals == 0).count();
-    let whole = if 2 * whole > of.len() { Whole::Spaces } else { Whole::Zeros };
-    let decimals = usize::try_from(decimals).ok().filter(|_| decimals >= enough)?;
-    Some((decimals, whole))
+    usize::try_from(decimals).ok().filter(|_| decimals >= enough)
 }
 
 /// The longest part of a title that is not broken: no unit is.
@@ -262,11 +252,11 @@ mod tests {
     fn numbers_of_a_column_have_the_same_decimals() {
         for (numbers, written) in [
             (&[2.249_42, 2.2385, 1.683][..], &["2.249", "2.239", "1.683"][..]),
-            (&[246.679, 76.5, 240.0], &["246.68", "76.50", "240.00"]),
+            (&[246.679, 76.5, 240.0], &["246.68", "76.5 ", "240   "]),
             (&[0.010_923_9, -0.019_382], &["0.01092", "-0.01938"]),
-            (&[12.549, 1.904_76, 15_564.8], &["12.55", "1.90", "15564.80"]),
-            (&[0.783_009, 15.9312, 0.0], &["0.7830", "15.9312", "0.0000"]),
-            (&[7.485e-4, 0.001_359, 0.033_71], &["0.000749", "0.001359", "0.033710"]),
+            (&[12.549, 1.904_76, 15_564.8], &["12.55", "1.90", "15564.8 "]),
+            (&[0.783_009, 15.9312, 0.0], &["0.7830", "15.9312", "0     "]),
+            (&[7.485e-4, 0.001_359, 0.033_71], &["0.000749", "0.001359", "0.03371 "]),
             // Of so different sizes each is written for itself.
             (&[1850.0, 0.461, 9e-4, 1.41e-5], &["1850", "0.461", "9e-4", "1.41e-5"]),
             (&[640.0, 1024.0], &["640", "1024"]),
@@ -282,9 +272,9 @@ mod tests {
     #[test]
     fn quantities_of_a_column_have_one_unit() {
         for (words, written) in [
-            (&["100.0%", "7.3%", "0.97%"][..], &["100.00%", "7.30%", "0.97%"][..]),
-            (&["1206", "561.2", "442.01", ""], &["1206.0", "561.2", "442.0", ""]),
-            (&["834.3 MB", "1.5 GB"], &["834.3 MB", "1500.0 MB"]),
+            (&["100.0%", "7.3%", "0.97%"][..], &["100.0%", "7.3%", "0.97%"][..]),
+            (&["1206", "561.2", "442.01", ""], &["1206  ", "561.2", "442.0", ""]),
+            (&["834.3 MB", "1.5 GB"], &["834.3 MB", "1500 MB"]),
             (&["6.0 kB", "2.5 GB"], &["6.0 kB", "2.5 GB"]),
             (&["9.0", "7.5"], &["9.0", "7.5"]),
             (&["12 ms", "1 s"], &["12 ms", "1000 ms"]),

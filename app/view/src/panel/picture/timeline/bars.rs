@@ -111,10 +111,10 @@ pub(super) fn draw_spans(
             let style = if chosen { look.theme.selection } else { on_bar(style) };
             if label > SHORT && wide <= to - from {
                 let text = format!(" {text} ");
-                labels.push((y, from + (to - from - wide) / 2, wide, text, style));
+                labels.push((y, from + (to - from - wide) / 2, wide, text, style, to));
             } else {
                 // A number stands at the beginning, where it parts the bar from an equal one before it.
-                labels.push((y, from, label, text.to_owned(), style));
+                labels.push((y, from, label, text.to_owned(), style, to));
             }
         }
     }
@@ -127,8 +127,10 @@ pub(super) fn draw_spans(
     // After all bars, of which a lane may have several, and each clear of the one before.
     labels.sort_by_key(|label| (label.0, label.1));
     let mut last = (0, 0, String::new());
-    for (y, x, wide, label, style) in labels {
+    for (y, x, wide, label, style, end) in labels {
         let gap = u16::from(last.0 == y && run_together(&last.2, &label));
+        // In a bar of several cells it stands one further in, rather than not at all.
+        let x = if last.0 == y && x < last.1 + gap && x + 1 + wide <= end { x + 1 } else { x };
         if (y, x) >= (last.0, last.1 + gap) {
             pen.within(x, y, wide, &label, style);
             last = (y, x + wide, label);
