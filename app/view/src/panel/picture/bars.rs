@@ -98,7 +98,7 @@ struct Captions {
 }
 
 /// The values with their unit and the remarks. Where these have room neither behind the bars nor in rows below them, the
-/// remarks are cut after their first part, or the values do without a unit.
+/// values do without a unit, or the remarks are cut after their first part.
 fn captions(bars: &Bars, area: Rect, unit: Option<&str>, look: &Look) -> Captions {
     let values = |unit: Option<&str>| -> Vec<String> {
         let unit = (unit, shared_prefix(bars, unit));
@@ -116,9 +116,14 @@ fn captions(bars: &Bars, area: Rect, unit: Option<&str>, look: &Look) -> Caption
         let behind = pen::widest(&captions.values) + pen::widest(&captions.remarks);
         labels + behind + 4 + SHORTEST <= area.width
     };
-    let forms = [(unit, Part::Whole), (unit, Part::First), (None, Part::Whole)];
+    // Without a unit there is no prefix, and such numbers are long.
+    let last = match shared_prefix(bars, unit) {
+        Some(_) => [(unit, Part::First), (None, Part::Whole)],
+        None => [(None, Part::Whole), (unit, Part::First)],
+    };
+    let forms = [(unit, Part::Whole)].into_iter().chain(last);
     let has_rows = bars.bars.len() * 2 <= usize::from(area.height);
-    let mut all = forms.into_iter().take(if has_rows { 1 } else { forms.len() });
+    let mut all = forms.take(if has_rows { 1 } else { 3 });
     let found = all.find_map(|(unit, part)| {
         let captions = Captions { values: values(unit), remarks: remarks(part) };
         Some(captions).filter(fits)

@@ -113,6 +113,9 @@ fn draw_sentences(
     let mut y = area.y;
     for ((sentence, style), rows) in sentences.into_iter().zip(kept) {
         let lines = sentence.map_or_else(Vec::new, |sentence| text::wrap(&sentence, area.width));
+        // Half a sentence says something else.
+        let is_whole = lines.len() <= usize::from(area.bottom().saturating_sub(y));
+        let lines = if is_whole { lines } else { Vec::new() };
         for (line, y) in lines.iter().zip(y..y.saturating_add(rows)) {
             pen.text(area.x, y, line.trim_end(), style);
         }
@@ -226,7 +229,9 @@ impl Picture for MessageTrace {
         let legend = if legend == 0 { 0 } else { legend::rows(&items, area.width, left) };
         legend::draw(Rect { y, height: legend, ..area }, canvas, &items, look);
         let pen = Pen::new(area, canvas, &look.glyphs);
-        draw_sentences(pen, Rect { y: y + legend, ..body }, kept, self, &after, mark, look);
+        let top = y + legend;
+        let below = Rect { y: top, height: area.bottom().saturating_sub(top), ..body };
+        draw_sentences(pen, below, kept, self, &after, mark, look);
     }
 
     fn words(&self, view: &FrameView, glyphs: &Glyphs) -> String {
