@@ -14,8 +14,10 @@ type Picture = fn(&Session) -> Frame;
 pub(super) const ALL: [(&str, Picture); 4] =
     [("bars", costs), ("field", known_field), ("roofline", roofline), ("filters", filters)];
 
+type Known = fn(&Setup) -> Frame;
+
 /// What is known before the layers are timed, which takes seconds.
-pub(super) const BEFORE: [(&str, fn(&Setup) -> Frame); 3] =
+pub(super) const BEFORE: [(&str, Known); 3] =
     [("field", fields), ("bars", awaited), ("roofline", awaited)];
 
 fn awaited(_: &Setup) -> Frame {
