@@ -195,6 +195,23 @@ fn a_try_is_compared_once_its_knob_is_turned() {
     assert_eq!(said, Some("You said 0.5; computed 0.5; exactly right."));
 }
 
+/// A knob that a run would have heard of, turned after its end, is the next run's.
+#[test]
+fn a_try_waits_for_a_run_with_its_live_knob() {
+    const LESSON: &str = "+++\nformat = 1\nid = \"a/live\"\ntitle = \"Live\"\nminutes = 5\n+++\n# Live\n\n\
+        ```{lab} run\nkind = \"train\"\n[knob.batch_size]\nvalues = [64, 128]\n```\n\n\
+        ```{try} more\nlab = \"run\"\nset = { batch_size = 128 }\ntype = \"numeric\"\n\
+        prompt = \"What is it then?\"\nmetric = \"more.accuracy\"\n```\n";
+    let (mut bench, _) = Bench::opening((120, 40), LESSON);
+    bench.follow(&[
+        ("\t «trained»", "finished"),
+        (">", "batch_size takes effect with the next run"),
+    ]);
+    bench.follow(&[("\tn\n0.5\n", "does: PredictionMade | no: You said")]);
+    assert!(bench.app.page.as_ref().unwrap().predictions["more"].comparison.is_none());
+    bench.follow(&[("\t «trained»", "You said 0.5")]);
+}
+
 #[test]
 fn panels_wait_for_predictions_and_tries() {
     const LESSON: &str = "+++\nformat = 1\nid = \"gpu/waits\"\ntitle = \"Waits\"\nminutes = 5\n+++\n# Waits\n\n\

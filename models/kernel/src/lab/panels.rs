@@ -109,7 +109,7 @@ pub(super) fn accesses(text: &str, machine: &Machine) -> Frame {
         let used = if sectors == 0 {
             String::new()
         } else {
-            format!("{:.0} %", 100.0 * sum(|t| t.used) as f64 / (32 * sectors) as f64)
+            format!("{:.1} %", 100.0 * sum(|t| t.used) as f64 / (32 * sectors) as f64)
         };
         let moved = |traffic: Traffic| match traffic.accesses {
             0 => Value::from(""),

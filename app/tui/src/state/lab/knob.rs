@@ -158,15 +158,11 @@ impl LabState {
 
     /// Whether the last run had these knobs turned, and all others where the lesson has them.
     ///
-    /// A knob that takes effect while a run goes on counts as it stands at the end.
+    /// A knob that takes effect while a run goes on counts as the run heard of it last; a turn after its end is the next run's.
     pub fn has_run_with(&self, turn: &[Setting]) -> bool {
         self.controls.knobs.iter().all(|knob| {
-            let begun = self.run.begun_with.iter().find(|(name, _)| *name == knob.name);
             let (_, now) = knob.named_value();
-            let value = match begun {
-                Some((_, begun)) if !knob.param.live => begun,
-                Some(_) | None => &now,
-            };
+            let value = self.last_value(&knob.name).unwrap_or(&now);
             match turn.iter().find(|setting| setting.name == knob.name) {
                 Some(setting) => is_same(&setting.value, value),
                 None => {
