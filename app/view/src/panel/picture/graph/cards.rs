@@ -42,7 +42,7 @@ impl Form {
     }
 
     fn widest(self) -> usize {
-        [30, 18, 12][self as usize]
+        [30, 20, 12][self as usize]
     }
 
     /// Columns of the sign before an adjoint.
