@@ -1,5 +1,6 @@
 //! The curves of a line chart.
 
+use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use crate::axis::{cell_at, dot_at};
@@ -205,7 +206,7 @@ impl Chart {
         }
     }
 
-    /// The row of each letter: where its curve ends, moved just so far that no two share a row.
+    /// The row of each letter: where its curve ends, or where another curve ends there too, the nearest row in which none does.
     fn ends(&self, curves: &Curves<'_>) -> Vec<(u16, usize)> {
         let mut ends: Vec<(f64, usize)> = curves
             .now
@@ -213,19 +214,8 @@ impl Chart {
             .filter_map(|curve| Some((1.0 - self.y.share(curve.shown_end()?)?, curve.place)))
             .collect();
         ends.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        ends.truncate(usize::from(self.plot.height));
-        let mut rows: Vec<(u16, usize)> = Vec::new();
-        for (share, place) in ends {
-            let row = cell_at(share, self.plot.height) + self.plot.y;
-            let above = rows.last().map_or(self.plot.y, |(above, _)| above + 1);
-            rows.push((row.max(above), place));
-        }
-        let mut lowest = self.plot.bottom();
-        for (row, _) in rows.iter_mut().rev() {
-            lowest = (*row).min(lowest.saturating_sub(1));
-            *row = lowest;
-        }
-        rows
+        let row = |(share, place)| (cell_at(share, self.plot.height) + self.plot.y, place);
+        letter_rows(self.plot, &ends.into_iter().map(row).collect::<Vec<_>>())
     }
 
     fn strew(&self, pen: &mut Pen<'_>, curve: &Curve<'_>, start: u16, mark: &str, style: Style) {
@@ -241,6 +231,45 @@ impl Chart {
                 pen.text(x, y, mark, style);
                 next = x + APART;
             }
+        }
+    }
+}
+
+/// The rows of letters that would stand in these rows, from the top: those of one row go into free rows around it, in their
+/// order. No letter stands where another curve ends or behind it: it would be taken for that one's. One without a row is left
+/// out.
+fn letter_rows(plot: Rect, own: &[(u16, usize)]) -> Vec<(u16, usize)> {
+    let mut rows: Vec<(u16, usize)> = Vec::new();
+    for group in own.chunk_by(|one, other| one.0 == other.0) {
+        let row = group[0].0;
+        let next = own.iter().map(|(other, _)| *other).find(|other| *other > row);
+        let top = rows.last().map_or(plot.y, |(taken, _)| taken + 1);
+        let others = group.len() as u16 - 1;
+        let below = others.min(next.unwrap_or(plot.bottom()) - row - 1);
+        let above = (others - below).min(row.saturating_sub(top));
+        let places = group.iter().map(|(_, place)| *place);
+        rows.extend((row - above..=row + below).zip(places));
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_letter_never_stands_where_another_curve_ends() {
+        let plot = Rect::new(0, 0, 40, 6);
+        for (own, rows) in [
+            (&[(0, 0), (3, 1), (5, 2)][..], &[(0, 0), (3, 1), (5, 2)][..]),
+            // Two end in one row: the second stands below, or above where the next curve ends below.
+            (&[(1, 0), (1, 1), (4, 2)], &[(1, 0), (2, 1), (4, 2)]),
+            (&[(3, 0), (3, 1), (4, 2)], &[(2, 0), (3, 1), (4, 2)]),
+            // Between two others there is no place.
+            (&[(0, 0), (1, 1), (1, 2), (2, 3)], &[(0, 0), (1, 1), (2, 3)]),
+            (&[(5, 0), (5, 1), (5, 2)], &[(3, 0), (4, 1), (5, 2)]),
+        ] {
+            assert_eq!(letter_rows(plot, own), rows, "{own:?}");
         }
     }
 }
