@@ -64,7 +64,7 @@ pub fn lay_out(arranged: &Arranged, sizes: &[Size], spacing: Spacing) -> Layout 
     route::draw(arranged, sizes, spacing, &tops)
 }
 
-/// The parts of a graph that no link joins, one beside the other; absent where there is one part or too many.
+/// The parts of a graph that no link joins, one next to the other; absent where there is one part or too many.
 pub fn side_by_side(links: &[(usize, usize)], sizes: &[Size], spacing: Spacing) -> Option<Layout> {
     const MOST: usize = 4;
     const GAP: usize = 4;

@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 
 /// A chart with fewer rows, axes and legend included, has less than eight for its lines.
 const LOW: u16 = 14;
-/// So many lines can be told apart there.
+/// As many lines can be told apart there.
 const MANY: usize = 4;
 /// The line that the picture is about, and its neighbours.
 const NEIGHBOURS: usize = 2;

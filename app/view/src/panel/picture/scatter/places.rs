@@ -34,11 +34,11 @@ impl Cells {
             let above = order[place + 1..].iter().rev().find(|above| cells[**above] == Some(own));
             let above = above.and_then(|above| scatter.points.get(*above));
             let (Some(above), true) = (above, is_alone(point)) else { continue };
-            let beside = exact(point)
+            let next_to = exact(point)
                 .zip(exact(above))
-                .and_then(|(point, above)| beside(own, (point.0 - above.0, point.1 - above.1)));
+                .and_then(|(point, above)| next_to(own, (point.0 - above.0, point.1 - above.1)));
             let is_inside = |(x, y): &Place| plane.plot.contains((*x, *y).into());
-            if let Some(free) = beside.filter(is_inside).filter(|place| taken.insert(*place)) {
+            if let Some(free) = next_to.filter(is_inside).filter(|place| taken.insert(*place)) {
                 cells[index] = Some(free);
             }
         }
@@ -56,7 +56,7 @@ impl Cells {
 
 /// The cell next to another one towards the point that lies these columns and rows from its point; none for a point that
 /// lies as good as at the same place.
-fn beside((x, y): Place, (across, down): (f64, f64)) -> Option<Place> {
+fn next_to((x, y): Place, (across, down): (f64, f64)) -> Option<Place> {
     /// Less than this part of a cell is not seen on a larger screen either.
     const SEEN: f64 = 0.1;
     let step = |at: u16, by: f64| if by < 0.0 { at.checked_sub(1) } else { at.checked_add(1) };
