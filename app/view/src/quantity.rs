@@ -63,15 +63,27 @@ pub struct Prefix {
 
 const NONE: Prefix = Prefix { factor: 1.0, letter: ' ' };
 
+/// From the smallest; the blank stands for none.
+const PREFIXES: [(f64, char); 10] = [
+    (1e-9, 'n'),
+    (1e-6, 'u'),
+    (1e-3, 'm'),
+    (1.0, ' '),
+    (1e3, 'k'),
+    (1e6, 'M'),
+    (1e9, 'G'),
+    (1e12, 'T'),
+    (1e15, 'P'),
+    (1e18, 'E'),
+];
+
 impl Prefix {
     /// The prefix for values up to a size. Units that do not take prefixes keep none.
     pub fn for_size(size: f64, unit: Option<&str>) -> Self {
-        let small = [(1e-9, 'n'), (1e-6, 'u'), (1e-3, 'm'), (1.0, ' ')];
-        let large = [(1.0, ' '), (1e3, 'k'), (1e6, 'M'), (1e9, 'G'), (1e12, 'T'), (1e15, 'P')];
-        let steps: &[(f64, char)] = match unit {
-            Some("seconds" | "joules") => &small,
-            Some("bytes" | "B" | "flops") => &large,
-            Some(unit) if unit.ends_with("/s") => &large,
+        let steps = match unit {
+            Some("seconds" | "joules") => &PREFIXES[..4],
+            Some("bytes" | "B" | "flops") => &PREFIXES[3..9],
+            Some(unit) if unit.ends_with("/s") => &PREFIXES[3..9],
             Some(_) | None => return NONE,
         };
         let fitting = steps.iter().rev().find(|(factor, _)| size >= *factor);
@@ -80,6 +92,14 @@ impl Prefix {
             Some(&(factor, letter)) => Self { factor, letter },
             None => NONE,
         }
+    }
+
+    /// The prefix that a written unit begins with, and the rest of it.
+    pub(crate) fn split(unit: &str) -> Option<(Self, &str)> {
+        let first = unit.chars().next()?;
+        let letter = if first == 'µ' { 'u' } else { first };
+        let (factor, letter) = PREFIXES.into_iter().find(|(_, other)| *other == letter)?;
+        (letter != ' ').then(|| (Self { factor, letter }, &unit[first.len_utf8()..]))
     }
 
     pub fn letter(self) -> Option<char> {

@@ -14,11 +14,11 @@ pub(crate) fn report_sizes(run: &mut Run<'_>, model: &Model, examples: usize) {
     run.scalar("f32_rounding", f64::from(f32::EPSILON) / 2.0);
 }
 
-/// Bytes by sender (row) and receiver (column); what a worker sends itself is `own`.
-pub(crate) fn traffic(traffic: &Traffic, names: Vec<String>, own: f32, legend: &str) -> Frame {
+/// Bytes by sender (row) and receiver (column).
+pub(crate) fn traffic(traffic: &Traffic, names: Vec<String>, legend: &str) -> Frame {
     let workers = names.len();
     let pairs = (0..workers).flat_map(|from| (0..workers).map(move |to| (from, to)));
-    let bytes = |(from, to)| if from == to { own } else { traffic.flow(from, to).bytes as f32 };
+    let bytes = |(from, to)| if from == to { 0.0 } else { traffic.flow(from, to).bytes as f32 };
     let cells: Vec<f32> = pairs.map(bytes).collect();
     let high = cells.iter().copied().fold(1.0, f32::max);
     Frame::HeatMap(HeatMap {

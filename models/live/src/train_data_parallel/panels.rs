@@ -105,7 +105,7 @@ impl Session {
             Some(_) | None => workers,
         };
         let names: Vec<String> = (0..all).map(|rank| self.name(rank)).collect();
-        parallel::traffic(traffic, names, 0.0, "bytes sent by a row to a column in a step")
+        parallel::traffic(traffic, names, "bytes sent by a row to a column in a step")
     }
 
     fn memory(&self) -> Frame {

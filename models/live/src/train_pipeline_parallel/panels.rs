@@ -53,7 +53,7 @@ fn activations(setup: &Setup, clock: Clock, played: &PipelineRun) -> Frame {
 fn traffic(traffic: &Traffic) -> Frame {
     let names = (0..traffic.workers()).map(|stage| format!("stage {stage}")).collect();
     let legend = "bytes sent in a step, from the stage of the row to that of the column";
-    parallel::traffic(traffic, names, 0.0, legend)
+    parallel::traffic(traffic, names, legend)
 }
 
 #[derive(Clone, Debug, PartialEq)]

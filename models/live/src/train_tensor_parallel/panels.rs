@@ -100,7 +100,7 @@ impl Session {
         let last = self.last.as_ref()?;
         let names = (0..self.setup.ranks).map(|rank| format!("worker {rank}")).collect();
         let legend = "bytes of the last step from a row to a column";
-        Some(parallel::traffic(&last.traffic, names, 0.0, legend))
+        Some(parallel::traffic(&last.traffic, names, legend))
     }
 
     fn memory(&self) -> Frame {

@@ -302,8 +302,8 @@ impl Drawing {
             let sizes: Vec<Size> = boxes.iter().map(|b| b.size(form)).collect();
             let mut layout = lay_out(arranged, &sizes, spacing);
             if !fits(&layout) && boxes.len() <= SMALL {
-                let abreast = side_by_side(&links, &sizes, spacing).filter(fits);
-                layout = abreast.unwrap_or(layout);
+                let parts = side_by_side(&links, &sizes, spacing).filter(fits);
+                layout = parts.unwrap_or(layout);
             }
             (form, boxes, layout)
         };

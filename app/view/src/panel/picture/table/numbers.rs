@@ -3,6 +3,7 @@
 use mlsys_lab::frame::Table;
 use mlsys_lab::value::{Value, number};
 
+use crate::quantity::Prefix;
 use crate::text;
 
 /// Digits of the smallest number of a column.
@@ -13,26 +14,6 @@ const MOST: i32 = 7;
 const READ: usize = 256;
 /// How many times the smallest number the largest is at most, if both are written in one unit.
 const RANGE: f64 = 1e4;
-
-const PREFIXES: [(&str, f64); 10] = [
-    ("n", 1e-9),
-    ("µ", 1e-6),
-    ("u", 1e-6),
-    ("m", 1e-3),
-    ("k", 1e3),
-    ("M", 1e6),
-    ("G", 1e9),
-    ("T", 1e12),
-    ("P", 1e15),
-    ("E", 1e18),
-];
-
-/// What a number has in the place of decimals that it lacks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fill {
-    Zeros,
-    Spaces,
-}
 
 /// A number with decimals and what follows it, such as a unit.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,8 +32,6 @@ pub(super) struct Column {
     /// The unit in which all are written, and what the others are in it.
     unit: Option<String>,
     factors: Vec<(String, f64)>,
-    /// Columns of each number, where all words are equally many numbers.
-    each: Option<usize>,
 }
 
 impl Column {
@@ -71,9 +50,6 @@ impl Column {
             let decimals = numbers.and_then(|numbers| common(&numbers));
             return Self { decimals, ..Self::default() };
         }
-        if let Some(lists) = Self::of_lists(&words) {
-            return lists;
-        }
         let read: Option<Vec<Quantity<'_>>> = words.iter().map(|word| quantity(word)).collect();
         let Some(mut read) = read else { return Self::default() };
         let Some((unit, factors)) = one_unit(&read) else { return Self::default() };
@@ -84,36 +60,7 @@ impl Column {
             quantity.decimals = (quantity.decimals - factor.log10().round() as i32).max(0);
         }
         let decimals = common(&read);
-        Self { are_quantities: true, decimals, unit: Some(unit), factors, each: None }
-    }
-
-    /// The rows of a matrix: "2.09 -0.98 1.48".
-    fn of_lists(words: &[&str]) -> Option<Self> {
-        let rows: Vec<Vec<Quantity<'_>>> = words
-            .iter()
-            .map(|row| row.split_whitespace().map(plain).collect())
-            .collect::<Option<_>>()?;
-        let count = rows.first().map(Vec::len).filter(|count| *count > 1)?;
-        if rows.iter().any(|row| row.len() != count) {
-            return None;
-        }
-        let decimals = common(&rows.concat());
-        let lists = Self { decimals, each: Some(0), ..Self::default() };
-        let written = words.iter().map(|row| lists.list(row, 0));
-        let written: Vec<String> = written.collect();
-        let each = written.iter().flat_map(|row| row.split(' ')).map(str::len).max()?;
-        Some(Self { each: Some(each), ..lists })
-    }
-
-    fn list(&self, row: &str, each: usize) -> String {
-        let numbers = row.split_whitespace().map(|text| {
-            let text = match (plain(text), self.decimals) {
-                (Some(of), Some(decimals)) => at(of.value, of.decimals, decimals, Fill::Zeros, ""),
-                (Some(_) | None, _) => text.to_owned(),
-            };
-            format!("{text:>each$}")
-        });
-        numbers.collect::<Vec<_>>().join(" ")
+        Self { are_quantities: true, decimals, unit: Some(unit), factors }
     }
 
     /// A cell as it is written where it has room.
@@ -122,12 +69,9 @@ impl Column {
         if value.as_f64().is_some() {
             let Some(decimals) = self.decimals else { return text };
             return match plain(&text) {
-                Some(of) => at(of.value, of.decimals, decimals, Fill::Spaces, ""),
+                Some(of) => at(of.value, of.decimals, decimals, ""),
                 None => text,
             };
-        }
-        if let Some(each) = self.each {
-            return self.list(&text, each);
         }
         let (true, Some(unit), Some(of)) = (self.are_quantities, &self.unit, quantity(&text))
         else {
@@ -137,27 +81,24 @@ impl Column {
         let value = of.value * factor.map_or(1.0, |(_, factor)| *factor);
         let end = format!("{}{unit}", of.space);
         match self.decimals {
-            Some(decimals) if of.unit == unit => {
-                at(value, of.decimals, decimals, Fill::Spaces, &end)
-            }
+            Some(decimals) if of.unit == unit => at(value, of.decimals, decimals, &end),
             None if of.unit == unit => text,
             Some(_) | None => format!("{}{end}", number(value)),
         }
     }
 }
 
-/// A number with at most these decimals. Those that it does not have are spaces, or zeros where the text itself is exact: a
-/// zero behind a value that was rounded before would be a wrong digit. Before a unit nothing is filled up.
-fn at(value: f64, own: i32, decimals: usize, fill: Fill, end: &str) -> String {
+/// A number with at most these decimals. Those that it does not have are spaces: a zero behind a value that was rounded before
+/// would be a wrong digit. Before a unit nothing is filled up.
+fn at(value: f64, own: i32, decimals: usize, end: &str) -> String {
     let own = usize::try_from(own).unwrap_or(0).min(decimals);
-    let shown = if fill == Fill::Zeros { decimals } else { own };
-    let text = format!("{value:.shown$}");
+    let text = format!("{value:.own$}");
     // What rounds to zero has no sign.
     let is_zero = text.chars().all(|letter| matches!(letter, '-' | '0' | '.'));
     let text = if is_zero { text.trim_start_matches('-') } else { &text };
-    let missing = match (end.is_empty(), decimals - shown) {
+    let missing = match (end.is_empty(), decimals - own) {
         (false, _) | (true, 0) => 0,
-        (true, missing) => missing + usize::from(shown == 0),
+        (true, missing) => missing + usize::from(own == 0),
     };
     format!("{text}{end}{}", " ".repeat(missing))
 }
@@ -198,11 +139,11 @@ fn one_unit(of: &[Quantity<'_>]) -> Option<(String, Vec<(String, f64)>)> {
         return Some((first.unit.to_owned(), Vec::new()));
     }
     let shortest = of.iter().map(|of| of.unit).min_by_key(|unit| unit.chars().count())?;
-    let bases = [Some(shortest), PREFIXES.iter().find_map(|of| shortest.strip_prefix(of.0))];
+    let bases = [Some(shortest), Prefix::split(shortest).map(|(_, base)| base)];
     bases.into_iter().flatten().filter(|base| !base.is_empty()).find_map(|base| {
-        let factor = |unit: &str| match unit.strip_suffix(base)? {
-            "" => Some(1.0),
-            prefix => PREFIXES.iter().find(|of| of.0 == prefix).map(|of| of.1),
+        let factor = |unit: &str| match unit == base {
+            true => Some(1.0),
+            false => Prefix::split(unit).filter(|(_, rest)| *rest == base).map(|(of, _)| of.factor),
         };
         let sizes = of.iter().map(|of| Some((of.value.abs() * factor(of.unit)?, of.unit)));
         let sizes: Vec<(f64, &str)> = sizes.collect::<Option<_>>()?;
@@ -282,9 +223,7 @@ mod tests {
             (&["4 of 8", "12.5"], &["4 of 8", "12.5"]),
             (&["2017-06", "2018-11"], &["2017-06", "2018-11"]),
             (&["3/4", "1.25"], &["3/4", "1.25"]),
-            (&["2.09 -0.98 0.1", "0.05 -1.08 0"], &[" 2.09 -0.98  0.10", " 0.05 -1.08  0.00"]),
-            (&["0 2 11", "1 0 3"], &[" 0  2 11", " 1  0  3"]),
-            (&["1 2", "1 2 3"], &["1 2", "1 2 3"]),
+            (&[" 2.09 -0.98", " 0.05 -1.08"], &[" 2.09 -0.98", " 0.05 -1.08"]),
         ] {
             let cells: Vec<Value> = words.iter().map(|word| Value::from(*word)).collect();
             assert_eq!(column(&cells), written, "{words:?}");
