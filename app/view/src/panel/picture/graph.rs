@@ -2,6 +2,7 @@
 
 mod boxes;
 mod cards;
+mod drawing;
 pub mod layout;
 mod lines;
 mod outline;
@@ -13,14 +14,12 @@ use ratatui::layout::Rect;
 use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::Lines;
 use crate::glyphs::Glyphs;
-pub use crate::panel::picture::graph::cards::{Card, Cards, Form, Head};
-use crate::panel::picture::graph::layout::{
-    Arranged, Fit, Layout, Size, Spacing, lay_out, side_by_side,
-};
+pub use crate::panel::picture::graph::cards::{Card, Form, Head};
+use crate::panel::picture::graph::drawing::Drawing;
 pub use crate::panel::picture::graph::lines::not_finite;
 pub use crate::panel::picture::graph::outline::{facts, line, pass};
 pub use crate::panel::picture::graph::view::{GraphView, Item, VisibleGraph};
-use crate::panel::picture::{At, Picture, Sheet};
+use crate::panel::picture::{At, Picture, RowNeed, Sheet};
 use crate::panel::view::{FrameView, Inspect, Way};
 use crate::text;
 use crate::theme::Look;
@@ -55,14 +54,14 @@ pub(crate) fn draw(area: Rect, canvas: &mut Canvas, graph: &Graph, sight: &Graph
     // A page has the steps below the picture.
     let foot = if canvas.is_page() { 0 } else { foot(area) };
     let above = |foot: u16| Rect { height: area.height - foot, ..area };
-    let mut body = above(foot);
-    let room = (usize::from(body.width), usize::from(body.height));
-    let drawing = Drawing::fitting(graph, sight, room);
+    let fitting = |body: Rect| {
+        let drawing = Drawing::fitting(graph, sight, (body.width.into(), body.height.into()));
+        (body, drawing)
+    };
+    let lower = fitting(above(foot));
     // A graph that lacks a few rows gets them from the lines below it.
-    let higher = above(foot.min(LEAST_FOOT));
-    if !drawing.fits(body) && drawing.fits(higher) {
-        body = higher;
-    }
+    let higher = (!lower.1.fits(lower.0)).then(|| fitting(above(foot.min(LEAST_FOOT))));
+    let (body, drawing) = higher.filter(|(body, drawing)| drawing.fits(*body)).unwrap_or(lower);
     let foot = Rect { y: body.bottom(), height: area.height - body.height, ..area };
     let at = match canvas.is_page() {
         true => WalkPosition { focus: None, link: None },
@@ -226,6 +225,17 @@ impl Picture for Graph {
         }
     }
 
+    /// The rows of the whole drawing in its smallest and its largest form, each with the lines below it; nothing where the
+    /// whole needs more columns, or has more boxes than a screen.
+    fn row_need(&self, at: At<'_>, width: u16, _: &Look) -> Option<RowNeed> {
+        let [least, most] = Drawing::heights(self, &at.view.graph, width.into())?;
+        let below = |rows: u16| rows.saturating_add(foot(Rect::new(0, 0, width, u16::MAX)));
+        Some(RowNeed {
+            least: pen::cells(least).saturating_add(LEAST_FOOT),
+            most: below(pen::cells(most)),
+        })
+    }
+
     fn step_count(&self) -> usize {
         self.walk.len()
     }
@@ -273,80 +283,4 @@ fn steps(graph: &Graph) -> Vec<String> {
         lines.push(format!("and {} more steps", graph.walk.len() - MOST));
     }
     lines
-}
-
-pub struct Drawing {
-    pub visible: VisibleGraph,
-    pub boxes: Vec<Card>,
-    pub form: Form,
-    pub layout: Layout,
-}
-
-/// Beyond this number of boxes no larger form fits.
-const SMALL: usize = 60;
-
-impl Drawing {
-    fn fits(&self, area: Rect) -> bool {
-        self.layout.width <= usize::from(area.width)
-            && self.layout.height <= usize::from(area.height)
-    }
-
-    /// The graph in the largest form that fits, else in one that scrolls well; a requested form is kept.
-    pub fn fitting(graph: &Graph, sight: &GraphView, (width, height): (usize, usize)) -> Self {
-        let visible = VisibleGraph::new(graph, sight);
-        let links: Vec<(usize, usize)> = visible.links.iter().map(|l| (l.from, l.to)).collect();
-        let arranged = Arranged::new(visible.items.len(), &links, Fit::Clear);
-        let words = Cards::new(graph, sight, &visible);
-        let fits = |layout: &Layout| layout.width <= width && layout.height <= height;
-        let laid_out = |form: Form, boxes: Vec<Card>, arranged: &Arranged, spacing: Spacing| {
-            let sizes: Vec<Size> = boxes.iter().map(|b| b.size(form)).collect();
-            let mut layout = lay_out(arranged, &sizes, spacing);
-            if !fits(&layout) && boxes.len() <= SMALL {
-                let parts = side_by_side(&links, &sizes, spacing).filter(fits);
-                layout = parts.unwrap_or(layout);
-            }
-            (form, boxes, layout)
-        };
-        let in_form = |form: Form| {
-            let items = visible.items.iter();
-            let boxes = items.map(|item| words.item(item, form)).collect();
-            laid_out(form, boxes, &arranged, form.spacing())
-        };
-        // Of folded groups the name alone.
-        let by_name = || {
-            let items = visible.items.iter();
-            let card = |item: &Item| match (item, words.item(item, Form::Bare)) {
-                (Item::Group { .. }, card) => card.without_operation(),
-                (Item::Node(_), card) => card,
-            };
-            let arranged = Arranged::new(visible.items.len(), &links, Fit::Narrow);
-            let spacing = Spacing { fit: Fit::Narrow, ..Form::Bare.spacing() };
-            laid_out(Form::Bare, items.map(card).collect(), &arranged, spacing)
-        };
-        // The part of a drawing that is in sight.
-        let seen = |layout: &Layout| {
-            let share = |room: usize, all: usize| room.min(all) as f64 / all.max(1) as f64;
-            share(width, layout.width) * share(height, layout.height)
-        };
-        let chosen = match sight.form {
-            Some(form) => in_form(form),
-            None if visible.items.len() > SMALL => in_form(Form::Snug),
-            None => match in_form(Form::Airy) {
-                airy if fits(&airy.2) => airy,
-                _ => match in_form(Form::Snug) {
-                    snug if fits(&snug.2) => snug,
-                    snug => match in_form(Form::Bare) {
-                        bare if fits(&bare.2) => bare,
-                        bare => match by_name() {
-                            named if fits(&named.2) => named,
-                            _ if seen(&bare.2) > seen(&snug.2) => bare,
-                            _ => snug,
-                        },
-                    },
-                },
-            },
-        };
-        let (form, boxes, layout) = chosen;
-        Self { visible, boxes, form, layout }
-    }
 }
