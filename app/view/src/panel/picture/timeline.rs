@@ -2,6 +2,7 @@
 
 mod bars;
 mod fit;
+mod labels;
 mod total;
 mod words;
 
@@ -44,7 +45,7 @@ struct Shown {
 const MOST_LEGEND: u16 = 4;
 
 fn parts(area: Rect, timeline: &Timeline, items: &[Item]) -> Parts {
-    let names = pen::widest(&timeline.lanes).min(area.width / 4);
+    let names = pen::widest(&timeline.lanes).min(area.width / 3);
     // A column between the names and the plot.
     let left = (names + 1).min(area.width);
     let axis = if area.height >= 5 { 2 } else { 0 };
@@ -106,8 +107,10 @@ fn columns(plot: Rect, axis: &Axis, start: f64, end: f64) -> Option<(u16, u16)> 
         return None;
     }
     let wide = f64::from(plot.width);
-    let from = (axis.share(start)?.clamp(0.0, 1.0) * wide).round().min(wide - 1.0);
-    let to = (axis.share(end)?.clamp(0.0, 1.0) * wide).round().max(from + 1.0);
+    // A place between two columns is the right one, whatever its rounding error.
+    let column = |share: f64| (share.clamp(0.0, 1.0) * wide + 1e-6).round();
+    let from = column(axis.share(start)?).min(wide - 1.0);
+    let to = column(axis.share(end)?).max(from + 1.0);
     Some((plot.x + from as u16, plot.x + to as u16))
 }
 
@@ -243,9 +246,9 @@ pub(crate) fn draw(
     items.extend(out_of_sight(timeline, low, high, look));
     let mut parts = parts(area, timeline, &items);
     // Timelines below each other keep their columns in line.
-    let wide = match legend {
-        Legend::Own => fit::even(parts.lanes.width, timeline, low, high),
-        Legend::Shared => parts.lanes.width,
+    let (wide, high) = match legend {
+        Legend::Own => fit::even(parts.lanes.width, timeline, (low, high)),
+        Legend::Shared => (parts.lanes.width, high),
     };
     for part in [&mut parts.marks, &mut parts.total, &mut parts.lanes, &mut parts.axis] {
         part.width = wide;

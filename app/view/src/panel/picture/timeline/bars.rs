@@ -6,14 +6,12 @@ use mlsys_lab::frame::{Span, Timeline};
 use ratatui::style::{Modifier, Style};
 
 use crate::axis::Axis;
-use crate::canvas::{self as pen, Canvas, Pen};
+use crate::canvas::{Canvas, Pen};
 use crate::panel::legend::Item;
+use crate::panel::picture::timeline::labels::{self, Label};
 use crate::panel::picture::timeline::{Parts, Shown, columns, exact};
 use crate::panel::view::{Mark, Tint, Way};
 use crate::theme::Look;
-
-/// Labels up to here are numbers of microbatches, or as short as these.
-const SHORT: u16 = 3;
 
 /// The bar in a direction from the marked one: left and right by where bars begin, up and down from lane to lane.
 pub(super) fn go(timeline: &Timeline, mark: Option<Mark>, way: Way) -> Option<Mark> {
@@ -90,33 +88,14 @@ pub(super) fn draw_spans(
         for (x, share) in edges(ends) {
             cells.entry((y, x)).or_default().push(Piece { class: span.class, share, fill, style });
         }
-        let chosen = marked == Some(index);
-        // Where words would touch the next bar's, the number alone is what tells them apart.
-        let touches = pen::width(&span.label) > SHORT && pen::width(&span.label) >= to - from;
-        let number = span
-            .label
-            .rsplit(' ')
-            .next()
-            .filter(|last| last.parse::<u64>().is_ok() && pen::width(last) + 1 < to - from);
-        let text = match number {
-            Some(number) if touches => number,
-            Some(_) | None => span.label.as_str(),
-        };
-        let label = pen::width(text);
-        let wide = label.saturating_add(2);
-        if chosen {
-            reading = Some((from, y));
-        }
-        if label > 0 && label <= to - from {
-            let style = if chosen { look.theme.selection } else { on_bar(style) };
-            if label > SHORT && wide <= to - from {
-                let text = format!(" {text} ");
-                labels.push((y, from + (to - from - wide) / 2, wide, text, style, to));
-            } else {
-                // A number stands at the beginning, where it parts the bar from an equal one before it.
-                labels.push((y, from, label, text.to_owned(), style, to));
+        let style = match marked == Some(index) {
+            true => {
+                reading = Some((from, y));
+                look.theme.selection
             }
-        }
+            false => on_bar(style),
+        };
+        labels.extend(Label::new(&span.label, from..to, y, style));
     }
     for ((y, x), pieces) in cells.iter().filter(|(_, pieces)| pieces.len() > 1) {
         draw_pieces((*x, *y), &mut pen, pieces, look);
@@ -124,24 +103,10 @@ pub(super) fn draw_spans(
     if let Some((x, y)) = reading {
         pen.glyph(x, y, look.glyphs.reading, look.theme.accent);
     }
-    // After all bars, of which a lane may have several, and each clear of the one before.
-    labels.sort_by_key(|label| (label.0, label.1));
-    let mut last = (0, 0, String::new());
-    for (y, x, wide, label, style, end) in labels {
-        let gap = u16::from(last.0 == y && run_together(&last.2, &label));
-        // In a bar of several cells it stands one further in, rather than not at all.
-        let x = if last.0 == y && x < last.1 + gap && x + 1 + wide <= end { x + 1 } else { x };
-        if (y, x) >= (last.0, last.1 + gap) {
-            pen.within(x, y, wide, &label, style);
-            last = (y, x + wide, label);
-        }
+    // After all bars, of which a lane may have several.
+    for Label { y, x, text, style, .. } in labels::clear(labels) {
+        pen.text(x, y, &text, style);
     }
-}
-
-/// Whether two labels without a gap would be read as one number.
-fn run_together(before: &str, behind: &str) -> bool {
-    let is_digit = |letter: char| letter.is_ascii_digit();
-    before.ends_with(is_digit) && behind.starts_with(is_digit)
 }
 
 /// What one bar covers of a cell that it does not fill.
@@ -219,12 +184,6 @@ pub(super) fn classes(timeline: &Timeline, tint: Tint, look: &Look) -> Vec<Item>
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_numbers_without_a_gap_run_together() {
-        assert!(run_together("12", "13") && run_together("a2", "1b"));
-        assert!(!run_together("0a", "1a") && !run_together("", "1") && !run_together(" run ", "2"));
-    }
 
     #[test]
     fn a_bar_covers_a_share_of_the_cells_at_its_ends() {

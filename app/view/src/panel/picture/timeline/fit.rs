@@ -2,24 +2,21 @@
 
 use mlsys_lab::frame::Timeline;
 
-/// The columns of a plot that show bars of a whole number of units: as many for each unit, where that leaves most of the
-/// width in use.
-pub(super) fn even(wide: u16, timeline: &Timeline, low: f64, high: f64) -> u16 {
-    let ends = || timeline.spans.iter().flat_map(|span| [span.start, span.end]);
-    let lengths = timeline.spans.iter().map(|span| span.end - span.start);
-    let unit = lengths.filter(|length| *length > 0.0).fold(f64::INFINITY, f64::min);
-    let is_whole = |at: f64| {
-        let units = (at - low) / unit;
-        (units - units.round()).abs() < 1e-6
-    };
-    let units = ((high - low) / unit).round();
-    let has_room = (1.0..=f64::from(wide)).contains(&units);
-    if !(has_room && is_whole(high) && ends().all(is_whole)) {
-        return wide;
+/// The columns of a plot, and the end of its axis, with which the shortest bars, where they are many, have a whole number of
+/// columns each: equal bars look equal, and each has room for its number. All columns where such a bar has less than one.
+pub(super) fn even(wide: u16, timeline: &Timeline, (low, high): (f64, f64)) -> (u16, f64) {
+    let lengths = || timeline.spans.iter().map(|span| span.end - span.start);
+    let shortest = lengths().filter(|length| *length > 0.0).fold(f64::INFINITY, f64::min);
+    let as_short = lengths().filter(|length| *length > 0.0 && *length <= shortest * 1.001).count();
+    let each = (f64::from(wide) * shortest / (high - low)).floor();
+    let is_common = as_short > 0 && as_short * 4 >= timeline.spans.len();
+    if !is_common || each < 1.0 {
+        return (wide, high);
     }
-    let units = units as u16;
-    let even = wide / units * units;
-    if even >= wide - wide / 4 { even } else { wide }
+    let unit = shortest / each;
+    // A little less, so that a rounding error is not a column.
+    let columns = ((high - low) / unit - 1e-6).ceil();
+    (columns as u16, low + columns * unit)
 }
 
 /// Whether bars are shorter than a column, so that those of a lane share one and do not fill it.
@@ -50,12 +47,15 @@ mod tests {
             ..Timeline::default()
         };
         let whole = spans(&[(0.0, 1.0), (1.0, 3.0), (32.0, 33.0)]);
-        assert_eq!(even(106, &whole, 0.0, 33.0), 99);
-        // Where much of the width would be lost, it is used.
-        assert_eq!(even(65, &whole, 0.0, 33.0), 65);
-        assert_eq!(even(20, &whole, 0.0, 33.0), 20);
-        let odd = spans(&[(0.0, 1.0), (1.0, 2.5)]);
-        assert_eq!(even(106, &odd, 0.0, 33.0), 106);
-        assert_eq!(even(10, &Timeline::default(), 0.0, 1.0), 10);
+        assert_eq!(even(106, &whole, (0.0, 33.0)), (99, 33.0));
+        assert_eq!(even(65, &whole, (0.0, 33.0)), (33, 33.0));
+        assert_eq!(even(20, &whole, (0.0, 33.0)), (20, 33.0));
+        // Where bars do not fill the axis, it ends with a column.
+        let odd = spans(&[(0.0, 1.0), (1.5, 2.5), (2.5, 4.5)]);
+        assert_eq!(even(10, &odd, (0.0, 4.75)), (10, 5.0));
+        // A bar that is the only one of its length decides nothing.
+        let rare = spans(&[(0.0, 0.1), (0.1, 2.5), (2.5, 5.0), (5.0, 7.5), (7.5, 10.0)]);
+        assert_eq!(even(106, &rare, (0.0, 10.0)), (106, 10.0));
+        assert_eq!(even(10, &Timeline::default(), (0.0, 1.0)), (10, 1.0));
     }
 }
