@@ -1,5 +1,7 @@
 //! How often values fall between edges, as columns; a second population as an outline over them.
 
+use std::collections::HashSet;
+
 use mlsys_lab::frame::{Distribution, Histogram, Level};
 use mlsys_lab::schema::Scale;
 use ratatui::layout::Rect;
@@ -169,10 +171,14 @@ fn places<'a>(
     })
 }
 
+/// Lines through the field; marked values without a name that would hide the columns are told by the axis alone.
 fn levels(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &Look) {
     let plot = plane.plot;
     let mut pen = Pen::new(plot, canvas, &look.glyphs);
-    for (x, level) in places(plane, histogram) {
+    let hidden: HashSet<u16> = places(plane, histogram).map(|(x, _)| x).collect();
+    let hide_columns = hidden.len() * 3 > usize::from(plot.width);
+    let is_drawn = |level: &Level| !level.label.is_empty() || !hide_columns;
+    for (x, level) in places(plane, histogram).filter(|(_, level)| is_drawn(level)) {
         let exact = plane.across(level.at).unwrap_or(x.into());
         for y in plot.y..plot.bottom() {
             pen.fill_behind(x, y, full(look));
