@@ -17,11 +17,12 @@ pub(crate) fn is_matrix(map: &HeatMap) -> bool {
     !map.column_labels.is_empty() && !map.row_labels.is_empty()
 }
 
-/// Whether each pair has a place of its own in an area.
+/// Whether each pair has a place of its own in an area, in which the rows of a few categories are scrolled.
 pub(crate) fn fits(area: Rect, map: &HeatMap) -> bool {
+    const FEW: usize = 12;
     // A row for the titles, and a third of the width at most for the labels.
     let (wide, high) = (area.width - area.width / 3, area.height.saturating_sub(1));
-    map.columns <= usize::from(wide) && map.rows <= usize::from(high)
+    map.columns <= usize::from(wide) && map.rows <= usize::from(high).max(FEW)
 }
 
 /// The unit of all numbers, if the legend begins with one that takes prefixes: "bytes from the row to the column".
@@ -49,9 +50,16 @@ enum Form {
 const WITH_UNIT: [Form; 5] =
     [Form::Unit(3), Form::Unit(2), Form::Prefix(3), Form::Prefix(2), Form::Prefix(1)];
 const PLAIN: [Form; 3] = [Form::Decimals(2), Form::Decimals(1), Form::Decimals(0)];
+/// Of whole numbers, such as counts.
+const WHOLE: [Form; 1] = [Form::Decimals(0)];
 
 fn forms(map: &HeatMap) -> &'static [Form] {
-    if unit(map).is_some() { &WITH_UNIT } else { &PLAIN }
+    let is_whole = || map.cells.iter().all(|value| !value.is_finite() || value.fract() == 0.0);
+    match unit(map) {
+        Some(_) => &WITH_UNIT,
+        None if is_whole() => &WHOLE,
+        None => &PLAIN,
+    }
 }
 
 struct Plan<'a> {
@@ -79,7 +87,12 @@ impl<'a> Plan<'a> {
         let field = (room / pen::cells(map.columns).max(1)).min(wanted).max(1);
         // Of a number that is not 0 a digit is left.
         let tells = |form: Form| {
-            let shown = |v: &f32| *v == 0.0 || number_text(*v, form, map, &look.glyphs) != "0";
+            let shown = |v: &f32| {
+                let text = number_text(*v, form, map, &look.glyphs);
+                *v == 0.0
+                    || v.is_nan()
+                    || text.contains(|letter: char| ('1'..='9').contains(&letter))
+            };
             form == all[0] || cells().all(shown)
         };
         let form = all.iter().copied().find(|form| field > widest(*form) && tells(*form));
@@ -220,7 +233,8 @@ fn number_text(value: f32, form: Form, map: &HeatMap, glyphs: &Glyphs) -> String
         Form::Decimals(digits) => {
             let factor = 10_f64.powi(digits as i32);
             // Where it rounds to zero it has no sign.
-            number((f64::from(value) * factor).round() / factor + 0.0)
+            let value = (f64::from(value) * factor).round() / factor + 0.0;
+            format!("{value:.digits$}")
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use mlsys_harness::samples::ring;
 use mlsys_lab::frame::{
-    Cell, CellRow, Cells, Frame, FrameSequence, Kind, MessageTrace, Pane, Table, Tone,
+    Cell, CellRow, Cells, Frame, FrameSequence, Histogram, Kind, Level, MessageTrace, Pane, Table,
+    Tone,
 };
 use mlsys_lab::value::Value;
 use ratatui::buffer::Buffer;
@@ -10,6 +11,8 @@ use ratatui::layout::Rect;
 
 use crate::glyphs::GlyphSet;
 use crate::panel::Focus;
+use crate::panel::picture::{At, Picture};
+use crate::panel::tests::fixtures;
 use crate::panel::tests::structures::text_of;
 use crate::panel::tests::{draw_frame, look, rows};
 use crate::panel::view::{FrameView, Mark};
@@ -183,4 +186,52 @@ fn a_table_counts_the_rows_out_of_sight() {
     let text = rows(&buf).join("\n");
     assert!(text.contains("rows above") || text.contains("1 row above"), "{text}");
     assert!(!text.contains("1 rows"), "{text}");
+}
+
+#[test]
+fn few_categories_have_a_row_each_and_scroll() {
+    let mut map = fixtures::confusion();
+    for high in 4..11 {
+        let text = text_of(&Frame::HeatMap(map.clone()), (60, high));
+        assert!(text.contains(&format!("rows 1 to {} of 10", high - 2)), "{high}:\n{text}");
+        assert!(text.contains("\n1 ") || text.contains("\n 1 "), "{high}:\n{text}");
+    }
+    // Shares have equally many decimals, counts none.
+    map.cells.iter_mut().for_each(|cell| *cell = if *cell > 40.0 { 1.0 } else { *cell / 100.0 });
+    let text = text_of(&Frame::HeatMap(map), (80, 14));
+    assert!(text.contains("1.00") && text.contains("0.40") && text.contains("0.07"), "{text}");
+}
+
+#[test]
+fn levels_that_would_hide_the_columns_are_marks_on_the_axis() {
+    let with = |count: i32| {
+        let at = |i: i32| f64::from(i) * 0.84 / f64::from(count) - 0.42;
+        let levels = (0..count).map(|i| Level { at: at(i), label: String::new() }).collect();
+        let histogram = Histogram { levels, second: None, ..fixtures::weights() };
+        let text = text_of(&Frame::Histogram(histogram), (60, 14));
+        let is_cut = |line: &&str| line.contains('│') && line.contains('┊');
+        text.lines().filter(is_cut).count()
+    };
+    assert!(with(9) > 5);
+    assert_eq!(with(200), 0);
+}
+
+#[test]
+fn the_parts_of_a_graph_are_all_seen_where_the_lines_below_can_spare_rows() {
+    // Two chains that no line joins.
+    let mut graph = fixtures::twelve();
+    graph.groups.clear();
+    graph.nodes.iter_mut().for_each(|node| node.group = None);
+    graph.edges.retain(|edge| (edge.from < 6) == (edge.to < 6));
+    let view = FrameView::default();
+    let at = At { view: &view, focus: Focus::Aside, walk: None, past: None };
+    let need = graph.row_need(at, 100, &look(ColorDepth::None, GlyphSet::Unicode));
+    let need = need.expect("a small graph that fits");
+    for high in need.least..need.most + 4 {
+        let text = text_of(&Frame::Graph(graph.clone()), (100, high));
+        for node in &graph.nodes {
+            assert!(text.contains(&node.label), "{} at {high}:\n{text}", node.label);
+        }
+        assert!(!text.contains("across"), "{high}:\n{text}");
+    }
 }

@@ -136,7 +136,7 @@ pub(crate) fn boundary() -> HeatMap {
     }
 }
 
-fn confusion() -> HeatMap {
+pub(crate) fn confusion() -> HeatMap {
     let cell = |i: usize| match (i / 10, i % 10) {
         (a, b) if a == b => 40.0 + a as f32,
         (3, 8) | (8, 3) | (4, 9) => 7.0,
