@@ -13,6 +13,8 @@ const PANEL_COLUMNS: u16 = 60;
 
 /// The rows in which a picture that fills what it gets can be read, and in which the chosen one can be read well.
 const READABLE: [u16; 2] = [PANEL_ROWS, 13];
+/// The rows from which on a part of a list is worth seeing.
+const LISTED: u16 = 8;
 /// The part of the height in which a picture that fills what it gets is well read next to one that is cut.
 const GOOD: u16 = 3;
 /// What the first picture weighs where pictures stand below each other.
@@ -98,7 +100,17 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
         }
         shown = (shown - 1) / columns * columns;
     }
-    let heights = heights(area.height, &rows(&needs, shown), weight(shown));
+    let heights = |shown: usize| heights(area.height, &rows(&needs, shown), weight(shown));
+    // A list of which few entries would be seen leaves its rows to the others.
+    let tells = |shown: usize| {
+        let need = needs[shown - 1];
+        let given = heights(shown).last().copied().unwrap_or(0);
+        need.most == u16::MAX || given >= need.least.min(LISTED)
+    };
+    while columns == 1 && !is_kernel && shown > 1 && !tells(shown) {
+        shown -= 1;
+    }
+    let heights = heights(shown);
     let bands = Layout::vertical(heights.into_iter().map(Constraint::Length)).split(area);
     let mut places = Vec::new();
     for (row, band) in bands.iter().enumerate() {
