@@ -55,7 +55,7 @@ pub(super) fn phases(setup: &Setup, sums: Sums) -> Vec<ModelledPhase> {
         let (name, flops) = if is_attention { ("attention", attention) } else { ("mlp", mlp) };
         let flops = if class == FORWARD { flops } else { 2.0 * flops };
         let compute =
-            |flops| ModelledPhase::compute(class, &format!("{name} {}", half / 2 + 1), flops);
+            |flops| ModelledPhase::compute(class, &format!("block {} {name}", half / 2 + 1), flops);
         let is_summed = class == BACKWARD || sums == Sums::Done;
         let sum = |class, passes| is_summed.then(|| pass(class, passes, tokens * width));
         match setup.mode {

@@ -54,7 +54,11 @@ impl Label {
 
     fn has_room(&self, x: u16, placed: &BTreeMap<(u16, u16), Self>) -> bool {
         let end = |label: &Self, x: u16| x + pen::width(&label.text);
-        let gap = |left: &Self, right: &Self| u16::from(run_together(&left.text, &right.text));
+        // Next to a whole label, a number alone would be read as part of it.
+        let touch = |left: &Self, right: &Self| {
+            left.rank != right.rank || run_together(&left.text, &right.text)
+        };
+        let gap = |left: &Self, right: &Self| u16::from(touch(left, right));
         let before = placed.range(..=(self.y, x)).next_back().map(|(_, label)| label);
         let behind = placed.range((self.y, x)..).next().map(|(_, label)| label);
         let is_here = |label: &&Self| label.y == self.y;
@@ -120,6 +124,7 @@ mod tests {
             // A chunk without room for its letter keeps its number, where it does not touch another's label.
             (vec![(1, "0a"), (1, "1a"), (1, "2a")], "012"),
             (vec![(1, "3a"), (2, "0b"), (1, "4a"), (2, "1b")], "-0b-1b"),
+            (vec![(1, "3a"), (1, "4a"), (3, "0b"), (2, "1b")], "3-0b-1b"),
             (vec![(1, "3 µs")], "-"),
             (vec![(9, "forward 3"), (12, "forward 4")], "3-------- forward 4 -"),
         ] {
