@@ -60,15 +60,26 @@ pub(super) fn rows(items: &[Item], width: u16, most: u16) -> u16 {
     u16::try_from(arrange(items, width, most).len()).unwrap_or(most)
 }
 
-/// How many of the items there is room for.
+/// How many of the items are shown in a number of rows.
 pub(super) fn count(items: &[Item], width: u16, rows: u16) -> usize {
-    arrange(items, width, rows).iter().map(Vec::len).sum()
+    shown(items, width, rows).0.iter().map(Vec::len).sum()
+}
+
+/// The most rows that a legend takes of a picture; a picture of few rows goes without.
+fn most_rows(area: Rect) -> u16 {
+    if area.height >= 8 { (area.height / 5).max(2) } else { 0 }
 }
 
 /// An area above the items, and theirs; a picture of few rows goes without.
 pub(super) fn below(area: Rect, items: &[Item]) -> [Rect; 2] {
-    let rows = if area.height >= 8 { rows(items, area.width, (area.height / 5).max(2)) } else { 0 };
-    split(area, rows)
+    holding(area, items, 0)
+}
+
+/// As [`below`], with one more row where the first `needed` items would not be shown else.
+pub(super) fn holding(area: Rect, items: &[Item], needed: usize) -> [Rect; 2] {
+    let most = most_rows(area);
+    let more = u16::from(area.height >= 5 && count(items, area.width, most) < needed);
+    split(area, rows(items, area.width, most + more))
 }
 
 /// The columns of a row of items.
@@ -77,17 +88,17 @@ fn taken(row: &[&Item]) -> u16 {
     row.iter().fold(0, add).saturating_sub(GAP)
 }
 
-/// Draws the items; those that do not fit are counted at the end, where no item is.
-pub(super) fn draw(area: Rect, canvas: &mut Canvas, items: &[Item], look: &Look) {
-    let mut rows = arrange(items, area.width, area.height);
+/// The items that are shown in a number of rows, by row, and what counts the others at the end, where no item is.
+fn shown(items: &[Item], width: u16, height: u16) -> (Vec<Vec<&Item>>, Option<String>) {
+    let mut rows = arrange(items, width, height);
     let left_out = |rows: &[Vec<&Item>]| items.len() - rows.iter().map(Vec::len).sum::<usize>();
     let mut more = format!(" +{} more", left_out(&rows));
-    while left_out(&rows) > 0 && rows.len() == usize::from(area.height) {
+    while left_out(&rows) > 0 && rows.len() == usize::from(height) {
         let Some(last) = rows.last_mut() else { break };
-        if taken(last).saturating_add(pen::width(&more)) <= area.width {
+        if taken(last).saturating_add(pen::width(&more)) <= width {
             break;
         }
-        if area.height == 1 && last.len() == 1 {
+        if height == 1 && last.len() == 1 {
             more = format!(" +{}", left_out(&rows));
             break;
         }
@@ -98,6 +109,13 @@ pub(super) fn draw(area: Rect, canvas: &mut Canvas, items: &[Item], look: &Look)
         }
         more = format!(" +{} more", left_out(&rows));
     }
+    let is_told = left_out(&rows) > 0 && !rows.is_empty();
+    (rows, is_told.then_some(more))
+}
+
+/// Draws the items; those that do not fit are counted.
+pub(super) fn draw(area: Rect, canvas: &mut Canvas, items: &[Item], look: &Look) {
+    let (rows, more) = shown(items, area.width, area.height);
     let mut pen = Pen::new(area, canvas, &look.glyphs);
     for (y, row) in (area.y..).zip(&rows) {
         let mut x = area.x;
@@ -108,7 +126,7 @@ pub(super) fn draw(area: Rect, canvas: &mut Canvas, items: &[Item], look: &Look)
             x = pen.text(x, y, &item.text, item.text_style).saturating_add(GAP);
         }
     }
-    if left_out(&rows) > 0 && !rows.is_empty() {
+    if let Some(more) = more {
         pen.ending(area.right(), area.bottom() - 1, &more, look.theme.dim);
     }
 }

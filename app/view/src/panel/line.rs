@@ -30,48 +30,55 @@ pub(crate) fn draw(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Lo
         sparkline(area, canvas, scene, &curves, look);
         return true;
     }
-    let items = legend_items(area, scene, &curves, look);
-    let (chart, lower) = lay_out(area, scene, &curves, &items, (low, high), look);
+    let legend = Legend::new(area, scene, &curves, look);
+    let (chart, lower) = lay_out(area, scene, &curves, &legend, (low, high), look);
     chart.axes(canvas, look);
     chart::draw_marks(&chart, canvas, scene, &curves, look);
     chart.cursor(canvas, &curves, look);
-    chart.curves(canvas, &curves, look);
+    chart.curves(canvas, &curves, legend.letters, look);
     chart.readings(canvas, &curves, look);
-    legend::draw(lower, canvas, &items, look);
+    legend::draw(lower, canvas, &legend.items, look);
     true
 }
 
-/// The rows that a legend takes of a chart's height.
-fn most_legend_rows(area: Rect) -> u16 {
-    (area.height / 4).max(1)
+struct Legend {
+    items: Vec<legend::Item>,
+    rows: u16,
+    /// The curves whose letters it explains are the first ones, as many as these.
+    letters: usize,
 }
 
-/// The legend: without the latest values, where with them some curve would have no name.
-fn legend_items(
-    area: Rect,
-    scene: &Scene<'_>,
-    curves: &Curves<'_>,
-    look: &Look,
-) -> Vec<legend::Item> {
-    let items = curves::items(scene, curves, Told::Values, look);
-    let most = most_legend_rows(area);
-    let named = legend::count(&items, area.width, most);
-    if curves.cursor.is_some() || named >= curves.names.len() {
-        return items;
+impl Legend {
+    /// The legend in few rows: without the latest values, and with more rows, where else some curve would have no name.
+    fn new(area: Rect, scene: &Scene<'_>, curves: &Curves<'_>, look: &Look) -> Self {
+        /// Rows that are left to the chart.
+        const CHART: u16 = 4;
+        let before = usize::from(curves.cursor.is_some());
+        let few = (area.height / 4).max(1);
+        // At a step the values are what the legend is for.
+        let least = if curves.cursor.is_some() { Told::Values } else { Told::Names };
+        let most = (few + 2).min(area.height.saturating_sub(CHART)).max(few);
+        let of = |told: Told, most: u16| {
+            let items = curves::items(scene, curves, told, look);
+            let rows = legend::rows(&items, area.width, most);
+            let shown = legend::count(&items, area.width, rows);
+            Self { items, rows, letters: shown.saturating_sub(before).min(curves.names.len()) }
+        };
+        let more = (few..=most).map(|most| of(least, most));
+        let mut all = std::iter::once_with(|| of(Told::Values, few)).chain(more);
+        all.find(|legend| legend.letters == curves.names.len()).unwrap_or_else(|| of(least, few))
     }
-    curves::items(scene, curves, Told::Names, look)
 }
 
 fn lay_out(
     area: Rect,
     scene: &Scene<'_>,
     curves: &Curves<'_>,
-    items: &[legend::Item],
+    legend: &Legend,
     (low, high): (f64, f64),
     look: &Look,
 ) -> (Chart, Rect) {
-    let rows = legend::rows(items, area.width, most_legend_rows(area));
-    let [upper, lower] = split(area, rows);
+    let [upper, lower] = split(area, legend.rows);
     let y = Axis::around(low, high, scene.view.chart.scale);
     let unit = curves.now.first().and_then(|c| scene.unit(c.name));
     (Chart::new(upper, curves, y, unit, &look.glyphs), lower)
@@ -83,8 +90,8 @@ pub(super) fn step_at(area: Rect, column: u16, scene: &Scene<'_>, look: &Look) -
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         return None;
     }
-    let items = legend_items(area, scene, &curves, look);
-    let (chart, _) = lay_out(area, scene, &curves, &items, bounds, look);
+    let legend = Legend::new(area, scene, &curves, look);
+    let (chart, _) = lay_out(area, scene, &curves, &legend, bounds, look);
     let columns = chart.plot.x..chart.plot.right();
     columns.contains(&column).then(|| {
         let share = (f64::from(column - chart.plot.x) + 0.5) / f64::from(chart.plot.width);

@@ -33,8 +33,14 @@ struct Inks {
 const APART: u16 = 20;
 
 impl Chart {
-    /// Draws all curves, and their letters and numerals.
-    pub(super) fn curves(&self, canvas: &mut Canvas, curves: &Curves<'_>, look: &Look) {
+    /// Draws all curves, and the numerals and letters of the first ones, as many as the legend explains.
+    pub(super) fn curves(
+        &self,
+        canvas: &mut Canvas,
+        curves: &Curves<'_>,
+        letters: usize,
+        look: &Look,
+    ) {
         let theme = &look.theme;
         let mut dots = DotGrid::new(self.plot, canvas, &look.glyphs);
         // The newest of the earlier runs is drawn last, over the others.
@@ -53,7 +59,8 @@ impl Chart {
         let several = curves.names.len() > 1;
         // The first curve is the one the panel is about: it is drawn last, over the others.
         for curve in curves.now.iter().rev() {
-            let marker = if several { letter(curve.place) } else { look.glyphs.point };
+            let is_told = several && curve.place < letters;
+            let marker = if is_told { letter(curve.place) } else { look.glyphs.point };
             let bright = Ink {
                 rank: rank::CURVE,
                 style: theme.curve(curve.place),
@@ -73,9 +80,9 @@ impl Chart {
         }
         dots.draw(canvas);
         self.points(canvas, curves, look);
-        self.numerals(canvas, curves, look);
+        self.numerals(canvas, curves, letters, look);
         if several {
-            self.letters(canvas, curves, look);
+            self.letters(canvas, curves, letters, look);
         }
     }
 
@@ -166,7 +173,7 @@ impl Chart {
     }
 
     /// Numerals on the curves of earlier runs, with the curve's letter where there are several.
-    pub(super) fn numerals(&self, canvas: &mut Canvas, curves: &Curves<'_>, look: &Look) {
+    fn numerals(&self, canvas: &mut Canvas, curves: &Curves<'_>, letters: usize, look: &Look) {
         if look.glyphs.set == GlyphSet::Ascii {
             // There the curves are made of them.
             return;
@@ -175,7 +182,7 @@ impl Chart {
         for (place, run) in curves.before.iter().enumerate() {
             for curve in run {
                 let mut mark = numeral(place).to_owned();
-                if curves.names.len() > 1 {
+                if curves.names.len() > 1 && curve.place < letters {
                     mark.push_str(letter(curve.place));
                 }
                 let start = 6 + 7 * place as u16 + 3 * curve.place as u16;
@@ -185,9 +192,9 @@ impl Chart {
     }
 
     /// Letters at the right edge, where each curve ends; without colour on the curves themselves, too.
-    pub(super) fn letters(&self, canvas: &mut Canvas, curves: &Curves<'_>, look: &Look) {
+    fn letters(&self, canvas: &mut Canvas, curves: &Curves<'_>, letters: usize, look: &Look) {
         let mut pen = Pen::new(self.area, canvas, &look.glyphs);
-        for (y, place) in self.ends(curves) {
+        for (y, place) in self.ends(curves).into_iter().filter(|(_, place)| *place < letters) {
             let style = look.theme.curve(place).add_modifier(Modifier::BOLD);
             if self.plot.right() < self.area.right() {
                 pen.glyph(self.area.right() - 1, y, letter(place), style);
@@ -195,7 +202,7 @@ impl Chart {
         }
         match (look.theme.depth, look.glyphs.set) {
             (ColorDepth::None, GlyphSet::Unicode) => {
-                for curve in &curves.now {
+                for curve in curves.now.iter().filter(|curve| curve.place < letters) {
                     let start = 3 + 5 * (curve.place as u16 % 4);
                     let style = look.theme.curve(curve.place);
                     self.strew(&mut pen, curve, start, letter(curve.place), style);
