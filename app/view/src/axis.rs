@@ -4,7 +4,7 @@ mod labels;
 
 use mlsys_lab::frame::Dimension;
 use mlsys_lab::schema::Scale;
-use mlsys_lab::value::number;
+use mlsys_lab::value::{number, unit_symbol};
 
 use crate::glyphs::Glyphs;
 use crate::quantity::Prefix;
@@ -146,6 +146,20 @@ impl Axis {
         Measure { low, size: high - low, scale: self.scale }
     }
 
+    /// Whether the labels of ticks say the unit, so that the name of the axis need not.
+    pub(crate) fn carries(&self, unit: Option<&str>) -> bool {
+        self.names.is_empty() && is_short(unit)
+    }
+
+    /// The name of the axis with its unit, where ticks do not say it.
+    pub(crate) fn title(&self, name: &str, unit: Option<&str>) -> String {
+        match unit.filter(|_| !self.carries(unit)) {
+            Some(unit) if !name.is_empty() => format!("{name} ({unit})"),
+            Some(unit) => unit.to_owned(),
+            None => name.to_owned(),
+        }
+    }
+
     /// About `wanted` round values with their labels, in ascending order.
     pub fn ticks(&self, wanted: u16, unit: Option<&str>, glyphs: &Glyphs) -> Vec<(f64, String)> {
         if !self.names.is_empty() {
@@ -171,7 +185,6 @@ impl Axis {
         let steps = [1.0, 2.0, 4.0].map(|finer| step_of(wanted * finer));
         let step = steps.into_iter().find(|step| count(*step) >= 2.0).unwrap_or(steps[0]);
         let prefix = Prefix::for_size(self.low.abs().max(self.high.abs()), unit);
-        let suffix = prefix.suffix(unit, glyphs);
         let slack = step * 1e-6;
         let first = ((self.low - slack) / step).ceil();
         let ticks = (0..32).map(|i| (first + f64::from(i)) * step);
@@ -185,7 +198,7 @@ impl Axis {
             } else {
                 format!("{tick:.decimals$}")
             };
-            with_suffix(digits, &suffix, prefix)
+            with_suffix(digits, prefix, unit, glyphs)
         };
         let mut labels: Vec<(f64, String)> = ticks.map(|tick| (tick, label(tick))).collect();
         // In a range that is too small for the digits several would read the same.
@@ -224,7 +237,7 @@ impl Axis {
             .map(|x| {
                 let prefix = Prefix::for_size(x * 1.000_001, unit);
                 let digits = number(x / prefix.factor);
-                (x, with_suffix(digits, &prefix.suffix(unit, glyphs), prefix))
+                (x, with_suffix(digits, prefix, unit, glyphs))
             })
             .collect()
     }
@@ -266,12 +279,20 @@ pub fn bounds(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)))
 }
 
+/// Whether a unit has room on ticks, with every prefix that it takes.
+fn is_short(unit: Option<&str>) -> bool {
+    unit.is_some_and(|unit| {
+        let prefix = usize::from(Prefix::for_size(f64::MAX, Some(unit)).letter().is_some());
+        prefix + unit_symbol(unit).chars().count() <= 3
+    })
+}
+
 /// Puts short units on ticks; of long ones, which stand in the title, the prefix alone.
-fn with_suffix(digits: String, suffix: &str, prefix: Prefix) -> String {
-    match (suffix.len(), prefix.letter()) {
-        (1..=3, _) => format!("{digits} {suffix}"),
-        (_, Some(letter)) => format!("{digits} {letter}"),
-        (_, None) => digits,
+fn with_suffix(digits: String, prefix: Prefix, unit: Option<&str>, glyphs: &Glyphs) -> String {
+    match prefix.letter() {
+        _ if is_short(unit) => format!("{digits} {}", prefix.suffix(unit, glyphs)),
+        Some(letter) => format!("{digits} {letter}"),
+        None => digits,
     }
 }
 
@@ -289,103 +310,4 @@ fn round_down(x: f64, steps: &[f64]) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::glyphs::GlyphSet;
-
-    fn labels(axis: &Axis, wanted: u16, unit: Option<&str>) -> Vec<String> {
-        let ticks = axis.ticks(wanted, unit, &Glyphs::new(GlyphSet::Unicode));
-        ticks.into_iter().map(|(_, label)| label).collect()
-    }
-
-    #[test]
-    fn ticks_are_round() {
-        let linear = |low, high| Axis::around(low, high, Scale::Linear);
-        assert_eq!(labels(&linear(0.02, 0.7), 4, None), ["0.0", "0.2", "0.4", "0.6"]);
-        assert_eq!(labels(&linear(0.0, 0.012), 3, Some("seconds")), ["0 ms", "5 ms", "10 ms"]);
-        assert_eq!(labels(&linear(1.8, 2.7), 2, Some("nats")), ["2.0", "2.5"]);
-        assert_eq!(
-            labels(&linear(-1.0, 1.0), 4, Some("nats")),
-            ["-1.0", "-0.5", "0.0", "0.5", "1.0"]
-        );
-        let short = Axis::over(4e-6, 20e-6, Scale::Log);
-        assert!(labels(&short, 1, Some("s")).len() >= 2);
-        for (low, ratio) in
-            (1..30).flat_map(|low| [4.0, 5.0, 7.0, 9.0].map(|r| (0.33 * f64::from(low), r)))
-        {
-            let axis = Axis::over(low * 1e-6, low * ratio * 1e-6, Scale::Log);
-            assert!(labels(&axis, 2, Some("s")).len() >= 2, "{low} to {}", low * ratio);
-        }
-        let log = Axis::around(3e-4, 0.9, Scale::Log);
-        assert_eq!(labels(&log, 5, None), ["1e-4", "0.001", "0.01", "0.1", "1"]);
-        assert_eq!(labels(&Axis::around(1.0, 8.0, Scale::Log), 4, None), ["1", "2", "5", "10"]);
-        let short = Axis::around(1.93, 2.62, Scale::Log);
-        assert!((short.low - 1.9).abs() + (short.high - 2.7).abs() < 1e-9, "{short:?}");
-        assert_eq!(labels(&short, 4, Some("nats")), ["2.0", "2.2", "2.4", "2.6"]);
-        assert_eq!(
-            labels(&Axis::around(2e11, 2e13, Scale::Log), 2, Some("flop/s")),
-            ["1 T", "10 T"]
-        );
-        assert_eq!(labels(&linear(0.0, 4e9), 2, Some("bytes/s")), ["0 G", "2 G", "4 G"]);
-        assert_eq!(labels(&Axis::steps(1, 400), 4, None), ["0", "100", "200", "300", "400"]);
-        assert_eq!(labels(&Axis::steps(1, 3), 9, None), ["1", "2", "3"]);
-        assert_eq!(labels(&linear(0.48, 0.97), 4, None), ["0.6", "0.8"]);
-    }
-
-    #[test]
-    fn a_dot_is_in_the_cell_of_its_mark() {
-        for cells in 1..200_u16 {
-            for place in 0..=1000 {
-                let share = f64::from(place) / 1000.0;
-                let dot = dot_at(share, 4 * usize::from(cells));
-                assert_eq!(dot / 4, usize::from(cell_at(share, cells)), "{share} of {cells}");
-            }
-        }
-        assert_eq!(dot_at(0.5, 0), 0);
-    }
-
-    #[test]
-    fn names_stand_at_whole_numbers_and_long_ones_are_cut() {
-        let names = ["GPU", "inference server on two chips"].map(str::to_owned);
-        let axis = Axis::of_names(&names);
-        assert_eq!(labels(&axis, 1, None), ["GPU", "inference server on two c…"]);
-        assert_eq!(axis.share(0.0), Some(0.25));
-        assert_eq!(axis.share(1.0), Some(0.75));
-        assert!(labels(&Axis::of_names(&[]), 3, None).len() <= 32);
-    }
-
-    #[test]
-    fn every_pair_of_bounds_makes_an_axis_with_few_ticks() {
-        let bounds = [
-            0.0,
-            -0.0,
-            1.0,
-            -1.0,
-            1e-320,
-            1e308,
-            -1e308,
-            f64::MAX,
-            f64::MIN,
-            f64::NAN,
-            f64::INFINITY,
-            0.1 + 0.2,
-            0.3,
-            1e-12,
-            1e15,
-            1e15 + 1.0,
-        ];
-        for low in bounds {
-            for high in bounds {
-                for scale in [Scale::Linear, Scale::Log] {
-                    let axis = Axis::around(low, high, scale);
-                    assert!(axis.low < axis.high, "{low} {high} {axis:?}");
-                    assert!(labels(&axis, 5, Some("seconds")).len() <= 32);
-                    for value in bounds {
-                        let share = axis.share(value);
-                        assert!(share.is_none_or(|s| (0.0..=1.0).contains(&s)), "{axis:?} {value}");
-                    }
-                }
-            }
-        }
-    }
-}
+mod tests;

@@ -4,6 +4,7 @@ use ratatui::layout::Rect;
 
 use crate::axis::{Axis, cell_at};
 use crate::canvas::{self as pen, Canvas, Pen};
+use crate::glyphs::Glyphs;
 use crate::theme::Look;
 
 /// The smallest area with room for axes.
@@ -34,12 +35,55 @@ pub(super) struct Plane<'a> {
     apart: bool,
 }
 
+/// Ticks below a field, and what is left of the name of their axis at the end of their row.
+struct Ruler {
+    name: String,
+    /// The value, the column of its label, and the label.
+    ticks: Vec<(f64, u16, String)>,
+}
+
+impl Ruler {
+    /// At least two ticks, from which others can be read: where the name leaves room for fewer, there are finer ones, or only
+    /// the unit stands there, or nothing.
+    fn new(
+        (area, plot): (Rect, Rect),
+        (axis, unit, name): (&Axis, Option<&str>, &str),
+        glyphs: &Glyphs,
+    ) -> Self {
+        let whole = if name.is_empty() { String::new() } else { axis.title(name, unit) };
+        let short = if name.is_empty() { String::new() } else { axis.title("", unit) };
+        let wanted = (plot.width / TICK).max(2);
+        let of = |(name, wanted): (&str, u16)| {
+            let name = pen::cut(name, plot.width * 4 / 5, glyphs.ellipsis).into_owned();
+            let end = area.right().saturating_sub(pen::width(&name) + u16::from(!name.is_empty()));
+            let mut free = area.x;
+            let mut ticks = Vec::new();
+            for (value, label) in axis.ticks(wanted, unit, glyphs) {
+                let share = axis.share(value).unwrap_or(0.0);
+                let wide = pen::width(&label);
+                let middle = plot.x + cell_at(share, plot.width);
+                let start = middle.saturating_sub(wide / 2).max(area.x);
+                if start >= free && start.saturating_add(wide) <= end {
+                    free = start + wide + 1;
+                    ticks.push((value, start, label));
+                }
+            }
+            Self { name, ticks }
+        };
+        let tries = [whole.as_str(), &short, ""]
+            .into_iter()
+            .flat_map(|name| [1, 2, 4].map(|finer| (name, wanted.saturating_mul(finer))));
+        let mut all = tries.map(of).collect::<Vec<_>>().into_iter();
+        all.find(|ruler| ruler.ticks.len() >= 2).unwrap_or_else(|| of((&whole, wanted)))
+    }
+}
+
 impl<'a> Plane<'a> {
     /// Lays axes out: labels to the left and below, a line for the name of the vertical axis where there is room.
     pub(super) fn new(area: Rect, x: Side<'a>, y: Side<'a>, look: &Look) -> Self {
         /// Rows from which on one is spared for the name of an axis.
         const SPARED: u16 = 10;
-        let apart = area.height >= SPARED && hides_ticks(area.width, &x, look);
+        let apart = area.height >= SPARED && hides_ticks(area, &x, look);
         let below = if area.height >= 6 { 2 + u16::from(apart) } else { 1 };
         let above = u16::from(area.height >= 8);
         let height = area.height.saturating_sub(below + above);
@@ -79,7 +123,7 @@ impl<'a> Plane<'a> {
         let mut pen = Pen::new(self.area, canvas, glyphs);
         let axis = plot.x.saturating_sub(1);
         if plot.y > self.area.y {
-            let name = named(self.y.name, self.y.unit);
+            let name = self.y.axis.title(self.y.name, self.y.unit);
             pen.text(self.area.x, self.area.y, &name, theme.dim);
         }
         pen.column(axis, plot.y..plot.bottom(), glyphs.vertical, theme.border);
@@ -91,23 +135,24 @@ impl<'a> Plane<'a> {
             let line = glyphs.horizontal;
             pen.run(plot.x, plot.bottom(), plot.width, line, theme.border);
         }
-        let mut name = named(self.x.name, self.x.unit);
+        let mut name = self.x.name;
         if self.apart {
-            pen.ending(self.area.right(), labels + 1, &name, theme.dim);
-            name.clear();
+            let title = self.x.axis.title(name, self.x.unit);
+            pen.ending(self.area.right(), labels + 1, &title, theme.dim);
+            name = "";
         }
-        ticks_below(&mut pen, (self.area, plot), labels, (&self.x.axis, self.x.unit, &name), look);
+        ticks_below(&mut pen, (self.area, plot), labels, (&self.x.axis, self.x.unit, name), look);
     }
 }
 
 /// Whether the name of an axis would take the place of more than one tick of it, or leave it less than two.
-fn hides_ticks(width: u16, x: &Side<'_>, look: &Look) -> bool {
-    let name = pen::width(&named(x.name, x.unit));
-    let ticks = x.axis.ticks((width / TICK).max(2), x.unit, &look.glyphs);
-    let end = f64::from(width.saturating_sub(name + 1)) / f64::from(width.max(1));
-    let hidden = ticks.iter().filter(|(at, _)| x.axis.share(*at).is_some_and(|at| at > end));
-    let hidden = hidden.count();
-    hidden > 1 || (hidden > 0 && ticks.len() - hidden < 2)
+fn hides_ticks(area: Rect, x: &Side<'_>, look: &Look) -> bool {
+    let count = |name: &str| {
+        let ruler = Ruler::new((area, area), (&x.axis, x.unit, name), &look.glyphs);
+        if ruler.name.len() < x.axis.title(name, x.unit).len() { 0 } else { ruler.ticks.len() }
+    };
+    let (with, without) = (count(x.name), count(""));
+    with + 1 < without || (with < without && with < 2)
 }
 
 /// Columns of a tick with its label.
@@ -121,22 +166,15 @@ pub(super) fn ticks_below(
     (axis, unit, name): (&Axis, Option<&str>, &str),
     look: &Look,
 ) {
-    let (glyphs, dim) = (&look.glyphs, look.theme.dim);
-    let name = pen::cut(name, plot.width * 4 / 5, glyphs.ellipsis);
-    pen.ending(area.right(), labels, &name, dim);
-    let end = area.right().saturating_sub(pen::width(&name) + u16::from(!name.is_empty()));
-    let mut free = area.x;
-    for (value, label) in axis.ticks((plot.width / TICK).max(2), unit, glyphs) {
-        let share = axis.share(value).unwrap_or(0.0);
-        let (x, exact) = (plot.x + cell_at(share, plot.width), share * f64::from(plot.width));
-        let wide = pen::width(&label);
-        let start = x.saturating_sub(wide / 2).max(area.x);
-        if start >= free && start.saturating_add(wide) <= end {
-            let exact = f64::from(plot.x) + exact;
-            free = pen.about(exact, start, labels, &label, dim) + 1;
-            if labels > plot.bottom() {
-                tick_below(pen, (x, plot.bottom()), exact, look);
-            }
+    let ruler = Ruler::new((area, plot), (axis, unit, name), &look.glyphs);
+    pen.ending(area.right(), labels, &ruler.name, look.theme.dim);
+    for (value, start, label) in &ruler.ticks {
+        let share = axis.share(*value).unwrap_or(0.0);
+        let exact = f64::from(plot.x) + share * f64::from(plot.width);
+        pen.about(exact, *start, labels, label, look.theme.dim);
+        if labels > plot.bottom() {
+            let at = (plot.x + cell_at(share, plot.width), plot.bottom());
+            tick_below(pen, at, exact, look);
         }
     }
 }
@@ -168,12 +206,4 @@ pub(super) fn left_ticks(
 pub(super) fn tick_below(pen: &mut Pen<'_>, (x, y): (u16, u16), exact: f64, look: &Look) {
     pen.end_of_bar(x, y, look.glyphs.tick_below, look.theme.border);
     pen.notch(exact, y, look.theme.border);
-}
-
-pub(super) fn named(name: &str, unit: Option<&str>) -> String {
-    match unit {
-        Some(unit) if !name.is_empty() => format!("{name} ({unit})"),
-        Some(unit) => unit.to_owned(),
-        None => name.to_owned(),
-    }
 }
