@@ -32,6 +32,21 @@ impl Stroke {
         }
     }
 
+    /// A piece of the line, for a legend.
+    pub(crate) fn sample(self, glyphs: &Glyphs) -> String {
+        /// Columns of the piece, of two dots each.
+        const COLUMNS: usize = 4;
+        let dots = |column: usize| [0, 1].map(|dot| self.draws(2 * column + dot));
+        let cells = (0..COLUMNS).map(|column| match (glyphs.set, dots(column)) {
+            (_, [false, false]) => " ",
+            (GlyphSet::Ascii, _) => glyphs.faint_point,
+            (GlyphSet::Unicode, [true, true]) => "⠤",
+            (GlyphSet::Unicode, [true, false]) => "⠄",
+            (GlyphSet::Unicode, [false, true]) => "⠠",
+        });
+        cells.collect::<String>().trim_end().to_owned()
+    }
+
     fn dash(self) -> String {
         match self {
             Self::Solid => String::new(),

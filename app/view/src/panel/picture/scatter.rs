@@ -1,9 +1,11 @@
 //! Named points between two axes, the ones that no other beats joined.
 
 mod few;
+mod key;
 mod lines;
 mod names;
 mod places;
+mod ways;
 mod words;
 
 use std::cmp::Reverse;
@@ -20,13 +22,11 @@ use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
 use crate::panel::axis::Axis;
 use crate::panel::legend::{self, Item};
-use crate::panel::line::letter;
-use crate::panel::picture::scatter::lines::LineName;
+use crate::panel::picture::scatter::key::{Entry, Key, Of};
 use crate::panel::picture::scatter::places::{Cells, shown};
 pub(crate) use crate::panel::picture::scatter::words::describe_point;
-use crate::panel::picture::scatter::words::meaning;
 use crate::panel::picture::{At, Picture, RowNeed};
-use crate::panel::plane::{Plane, SMALLEST, Side, split};
+use crate::panel::plane::{Plane, SMALLEST, Side};
 use crate::panel::view::{AxisRange, FrameView, Mark, Way};
 use crate::quantity::unit;
 use crate::theme::Look;
@@ -132,38 +132,6 @@ fn marks(
     }
 }
 
-/// What the legend explains: groups, the lines that are not named next to themselves, and the front.
-fn items(scatter: &Scatter, names: &[LineName], room: u16, look: &Look) -> Vec<Item> {
-    let theme = &look.theme;
-    // A mark that no point has explains nothing.
-    let has_points = |place: usize| {
-        scatter.points.iter().any(|point| point.series == place && point.place().is_some())
-    };
-    let group = |(place, name): (usize, &String)| {
-        let glyph = look.glyphs.class(place.min(255) as u8);
-        Item::new(glyph, theme.curve(place), name, theme.text)
-    };
-    let groups = scatter.series.iter().enumerate().filter(|(place, _)| has_points(*place));
-    let mut items: Vec<Item> = groups.map(group).collect();
-    for (place, (line, name)) in scatter.lines.iter().zip(names).enumerate() {
-        let mark = match name {
-            LineName::Told => continue,
-            LineName::Letter => letter(place),
-            LineName::Missing => look.glyphs.faint_point,
-        };
-        items.push(Item::new(mark, lines::style_of(scatter, place, look), &line.name, theme.text));
-    }
-    if let Some(meaning) = meaning(scatter) {
-        let long = pen::width(&meaning).saturating_add(pen::width(look.glyphs.front) + 1) > room;
-        let meaning = match long {
-            true => "Pareto front: none is better in both".to_owned(),
-            false => meaning,
-        };
-        items.push(Item::new(look.glyphs.front, theme.title, meaning, theme.dim));
-    }
-    items
-}
-
 impl Picture for Scatter {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         let chosen = at.view.mark.map(|mark| mark.column);
@@ -185,38 +153,42 @@ impl Picture for Scatter {
             return;
         }
         let order = order(scatter, &front, chosen);
-        let draw = |canvas: &mut Canvas, [upper, lower]: [Rect; 2], names: &[LineName]| {
-            let plane = Plane::new(upper, x.clone(), y.clone(), look);
+        let draw = |canvas: &mut Canvas, area: Rect, key: &Key| {
+            let plane = Plane::new(area, x.clone(), y.clone(), look);
             plane.draw(canvas, look);
             join(&plane, canvas, scatter, &front, look);
             let cells = Cells::new(&plane, scatter, &order);
             marks(&plane, canvas, scatter, &front, (&order, &cells), chosen, look);
             let important = names::Important { front: &front, chosen };
-            let named =
-                names::of_points(&plane, canvas, scatter, (&order, &cells), important, look);
-            // A legend that says what is left out has no room to explain letters.
-            let legend = (names, if left_out.is_some() { 0 } else { lower.height });
-            lines::write_names(&plane, canvas, scatter, (&named, &cells), legend, look)
+            let points = (scatter, &order[..], &cells);
+            let (named, key) = names::of_points(&plane, canvas, points, important, key, look);
+            let lines =
+                lines::write_names(&plane, canvas, scatter, (&named, &cells), &key.lines, look);
+            Key { lines, ..key }
         };
-        // The legend takes rows from the field, and fewer rows can leave more lines to the legend.
-        let mut names = vec![LineName::Told; self.lines.len()];
+        // The legend takes rows from the field, and fewer rows can leave more names to the legend.
+        let mut key = Key::new(scatter);
         let (items, places) = loop {
-            let mut items = items(scatter, &names, area.width, look);
-            let mut places = legend::below(area, &items);
-            if let Some(text) = &left_out {
-                items.insert(0, Item::new("", look.theme.dim, text, look.theme.dim));
-                places = split(area, places[1].height.max(1));
+            let entries = key::entries(scatter, left_out.as_deref(), &key, area.width, look);
+            let items: Vec<Item> = entries.iter().map(|entry| entry.item.clone()).collect();
+            let letters = entries.iter().rposition(|entry: &Entry| entry.of != Of::Else);
+            let needed = letters.map_or(usize::from(left_out.is_some()), |last| last + 1);
+            let places = legend::holding(area, &items, needed);
+            let shown = legend::count(&items, places[1].width, places[1].height);
+            let explained = key.clone().explained(&entries, shown);
+            if explained != key {
+                key = explained;
+                continue;
             }
             let mut trial = Buffer::empty(canvas.cells.area);
-            let drawn = Canvas::over(&mut trial, |trial| draw(trial, places, &names));
-            // What is in the legend stays there, so that this comes to an end.
-            let worse = names.iter().zip(drawn).map(|(before, now)| now.max(*before)).collect();
-            if worse == names {
+            let drawn = Canvas::over(&mut trial, |trial| draw(trial, places[0], &key));
+            let worse = key.clone().worse(drawn);
+            if worse == key {
                 break (items, places);
             }
-            names = worse;
+            key = worse;
         };
-        draw(canvas, places, &names);
+        draw(canvas, places[0], &key);
         legend::draw(places[1], canvas, &items, look);
     }
 

@@ -10,8 +10,6 @@ use ratatui::layout::Rect;
 const LOW: u16 = 14;
 /// As many lines can be told apart there.
 const MANY: usize = 4;
-/// The line that the picture is about, and its neighbours.
-const NEIGHBOURS: usize = 2;
 /// Rows that are not the field's: both names of axes, the line with ticks, and the legend.
 pub(super) const AROUND: u16 = 5;
 
@@ -54,8 +52,8 @@ fn few_rows(scatter: &Scatter, area: Rect, chosen: Option<usize>) -> Option<(Sca
     Some((few, all - room))
 }
 
-/// A chart with the line that it is about and its neighbours alone, and how many lines it leaves out; nothing where there is
-/// room for all. Lines and points keep their places, and so their colours.
+/// A chart with the line that it is about, the highest and the lowest alone, and how many lines it leaves out; nothing where
+/// there is room for all. Lines and points keep their places, and so their colours.
 fn few_lines(scatter: &Scatter, area: Rect, chosen: Option<usize>) -> Option<(Scatter, usize)> {
     let label = |index: usize| scatter.points.get(index).map(|point| point.label.as_str());
     let this = scatter.points.iter().position(|point| point.label.starts_with("this "));
@@ -74,11 +72,13 @@ fn few_lines(scatter: &Scatter, area: Rect, chosen: Option<usize>) -> Option<(Sc
     let about = about.or_else(|| ends.first().map(|(index, _)| *index))?;
     ends.sort_by(|a, b| a.1.total_cmp(&b.1));
     let at = ends.iter().position(|(index, _)| *index == about)?;
-    let first = at.saturating_sub(NEIGHBOURS / 2).min(ends.len() - 1 - NEIGHBOURS);
+    let last = ends.len() - 1;
+    // Where the line is itself the highest or the lowest, there is one in the middle.
+    let between = if at == 0 || at == last { last / 2 } else { at };
     let mut few = scatter.clone();
     let mut hidden = 0;
     for (place, (index, _)) in ends.iter().enumerate() {
-        if !(first..=first + NEIGHBOURS).contains(&place) {
+        if ![0, between, last].contains(&place) {
             let line = &mut few.lines[*index];
             for point in few.points.iter_mut().filter(|point| is_about(&point.label, &line.name)) {
                 *point = ScatterPoint { x: None, y: None, ..point.clone() };
@@ -102,11 +102,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_low_chart_keeps_the_line_of_its_mark_and_no_mark_of_others() {
+    fn a_low_chart_keeps_the_line_of_its_mark_the_ends_and_no_mark_of_others() {
         let names = ["ring", "tree", "2 trees", "server", "halving"];
         let ends = names.iter().zip(1..);
         let lines = ends.map(|(name, up)| line(*name, [(1.0, 1.0), (9.0, f64::from(up))]));
-        let points = [("this 2 trees", 5.0), ("ring = tree", 2.0), ("tree = 2 trees", 3.0)];
+        let points = [("this 2 trees", 5.0), ("server = tree", 2.0), ("ring = 2 trees", 3.0)];
         let points = points.map(|(label, x)| point(x, 2.0, label, 0));
         let frame = scatter(
             [log_axis("bytes", ""), axis("time", "")],
@@ -118,7 +118,7 @@ mod tests {
         let low = Rect::new(0, 0, 60, 8);
         let (few, hidden) = few_lines(&all, low, None).unwrap();
         let shown: Vec<&str> = few.lines.iter().map(|line| line.name.as_str()).collect();
-        assert_eq!((shown, hidden), (vec!["", "tree", "2 trees", "server", ""], 2));
+        assert_eq!((shown, hidden), (vec!["ring", "", "2 trees", "", "halving"], 2));
         let drawn = few.points.iter().map(|point| point.x.is_some());
         assert_eq!(drawn.collect::<Vec<_>>(), [true, false, true]);
         assert!(few_lines(&all, Rect { height: 20, ..low }, None).is_none());

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use mlsys_lab::frame::{Dimension, Scatter, ScatterPoint};
 use ratatui::layout::Rect;
 
+use super::key::{Key, Naming};
 use super::places::{Cells, Place};
 use crate::canvas::{self as pen, Canvas, Pen, is_dots};
 use crate::panel::plane::Plane;
@@ -133,16 +134,30 @@ fn is_read_at(marks: &HashSet<Place>, own: Place, (from, y): Place, wide: u16) -
     })
 }
 
-/// Writes the names that fit next to their points without touching anything, the most important first; returns the points
-/// that have one.
+/// Letters that are told apart in one picture.
+const LETTERS: usize = 6;
+
+/// Writes the names that fit next to their points without touching anything, the most important first, and the letters that
+/// the key has; returns the points that have their names, and the key with letters for the others.
 pub(super) fn of_points(
     plane: &Plane<'_>,
     canvas: &mut Canvas,
-    scatter: &Scatter,
-    (order, cells): (&[usize], &Cells),
+    (scatter, order, cells): (&Scatter, &[usize], &Cells),
     important: Important<'_>,
+    key: &Key,
     look: &Look,
-) -> HashSet<usize> {
+) -> (HashSet<usize>, Key) {
+    let mut told = key.clone();
+    for (index, letter) in key.lettered() {
+        let place = cells.of(index).and_then(|mark| letter_place(plane.plot, canvas, mark));
+        let Some((x, y)) = place else {
+            told.points[index] = Naming::Missing;
+            continue;
+        };
+        let style = look.theme.curve(scatter.points[index].series);
+        Pen::new(plane.plot, canvas, &look.glyphs).text(x, y, letter, style);
+    }
+    let mut nameless = Vec::new();
     let plot = plane.plot;
     let mut named = HashSet::new();
     let drawn = cells.all();
@@ -154,6 +169,9 @@ pub(super) fn of_points(
         !is_crowd || is_important || group(scatter, point).is_some()
     };
     for (at, points) in marks(scatter, (order, cells), is_told, look).into_iter().take(most) {
+        if key.points[points[0]] == Naming::Letter {
+            continue;
+        }
         let texts = texts(scatter, &points, look);
         let find = |place: Placing| {
             let found = |(text, count): &(String, usize)| {
@@ -170,7 +188,14 @@ pub(super) fn of_points(
                 .is_some_and(|point| scatter.lines.iter().any(|line| line.name == point.label))
         };
         let far = || if points.iter().any(is_line) { None } else { find(far) };
-        let Some(((start, y), text, count)) = find(close).or_else(far) else { continue };
+        let Some(((start, y), text, count)) = find(close).or_else(far) else {
+            // A group of one has its mark in the legend.
+            let is_group = |index: &usize| group(scatter, &scatter.points[*index]).is_some();
+            if !is_crowd && !points.iter().any(|index| is_line(index) || is_group(index)) {
+                nameless.extend(texts.first().map(|(text, _)| (points[0], text.clone())));
+            }
+            continue;
+        };
         let end = start + pen::width(&text);
         let way = if start > at.0 { at.0 + 1..start } else { end..at.0 };
         // A name further away is led to where the way to it is blank.
@@ -184,10 +209,27 @@ pub(super) fn of_points(
         Pen::new(plot, canvas, &look.glyphs).text(start, y, &text, look.theme.text);
         named.extend(points.into_iter().take(count));
     }
-    named
+    let naming = match nameless.len() + key.lettered().count() <= LETTERS {
+        true => Naming::Letter,
+        false => Naming::Missing,
+    };
+    for (point, text) in nameless {
+        (told.points[point], told.texts[point]) = (naming, text);
+    }
+    (named, told)
 }
 
-pub(super) fn symbol(plot: Rect, canvas: &Canvas, (x, y): Place) -> &str {
+/// The free cell next to a mark, for a letter that is read as the mark's.
+fn letter_place(plot: Rect, canvas: &Canvas, (x, y): Place) -> Option<Place> {
+    let is_apart = |at: u16, beyond: u16| {
+        let is_word = symbol(plot, canvas, (beyond, y)).starts_with(char::is_alphanumeric);
+        is_free(plot, canvas, (at, y), 1) && !is_word
+    };
+    let left = || x.checked_sub(2).filter(|beyond| is_apart(x - 1, *beyond)).map(|_| (x - 1, y));
+    if is_apart(x + 1, x + 2) { Some((x + 1, y)) } else { left() }
+}
+
+fn symbol(plot: Rect, canvas: &Canvas, (x, y): Place) -> &str {
     let is_inside = (plot.x..plot.right()).contains(&x);
     if is_inside { canvas.cells[(x, y)].symbol() } else { " " }
 }

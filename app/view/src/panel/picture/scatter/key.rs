@@ -1,0 +1,142 @@
+//! How lines and points are told apart: by names next to them, by letters, or in the legend alone.
+
+use mlsys_lab::frame::Scatter;
+
+use super::lines::{stroke_of, style_of};
+use super::words::meaning;
+use crate::canvas as pen;
+use crate::panel::legend::Item;
+use crate::panel::line::letter;
+use crate::theme::Look;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Naming {
+    /// Its name is next to it, or the legend has it with its group.
+    Told,
+    /// A letter is on it or next to it, which the legend explains.
+    Letter,
+    /// There was room for neither; of a line the legend has the colour and the stroke.
+    Missing,
+}
+
+/// How each line and each point is told apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Key {
+    pub(super) lines: Vec<Naming>,
+    pub(super) points: Vec<Naming>,
+    /// What the letters of points stand for.
+    pub(super) texts: Vec<String>,
+}
+
+impl Key {
+    pub(super) fn new(scatter: &Scatter) -> Self {
+        Self {
+            lines: vec![Naming::Told; scatter.lines.len()],
+            points: vec![Naming::Told; scatter.points.len()],
+            texts: vec![String::new(); scatter.points.len()],
+        }
+    }
+
+    /// Of two keys what is told less well in each, so that making legends comes to an end.
+    pub(super) fn worse(self, other: Self) -> Self {
+        let worse = |one: Vec<Naming>, other: Vec<Naming>| {
+            one.into_iter().zip(other).map(|(one, other)| one.max(other)).collect()
+        };
+        let texts = self.texts.into_iter().zip(other.texts);
+        Self {
+            lines: worse(self.lines, other.lines),
+            points: worse(self.points, other.points),
+            texts: texts.map(|(one, other)| if one.is_empty() { other } else { one }).collect(),
+        }
+    }
+
+    /// The points that have letters, with them; the letters follow those of the lines.
+    pub(super) fn lettered(&self) -> impl Iterator<Item = (usize, &'static str)> {
+        let points = self.points.iter().enumerate();
+        let lettered = points.filter(|(_, naming)| **naming == Naming::Letter);
+        lettered.zip(self.lines.len()..).map(|((point, _), place)| (point, letter(place)))
+    }
+
+    /// What has letters that `shown` entries of a legend do not explain goes without.
+    pub(super) fn explained(mut self, entries: &[Entry], shown: usize) -> Self {
+        for entry in entries.iter().skip(shown) {
+            match entry.of {
+                Of::Line(line) => self.lines[line] = Naming::Missing,
+                Of::Point(point) => self.points[point] = Naming::Missing,
+                Of::Else => {}
+            }
+        }
+        self
+    }
+}
+
+/// What a legend has an entry for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Of {
+    /// A line with a letter.
+    Line(usize),
+    /// A point with a letter.
+    Point(usize),
+    Else,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) item: Item,
+    pub(super) of: Of,
+}
+
+/// What the legend explains: what is left out, groups, lines, the front, and letters of points.
+pub(super) fn entries(
+    scatter: &Scatter,
+    left_out: Option<&str>,
+    key: &Key,
+    room: u16,
+    look: &Look,
+) -> Vec<Entry> {
+    let theme = &look.theme;
+    let other = |item: Item| Entry { item, of: Of::Else };
+    let mut entries: Vec<Entry> =
+        left_out.map(|text| other(Item::new("", theme.dim, text, theme.dim))).into_iter().collect();
+    // A mark that no point has explains nothing.
+    let has_points = |place: usize| {
+        scatter.points.iter().any(|point| point.series == place && point.place().is_some())
+    };
+    let group = |(place, name): (usize, &String)| {
+        let glyph = look.glyphs.class(place.min(255) as u8);
+        other(Item::new(glyph, theme.curve(place), name, theme.text))
+    };
+    let groups = scatter.series.iter().enumerate().filter(|(place, _)| has_points(*place));
+    entries.extend(groups.map(group));
+    let line = |place: usize, mark: &str, of: Of| {
+        let name = &scatter.lines[place].name;
+        Entry { item: Item::new(mark, style_of(scatter, place, look), name, theme.text), of }
+    };
+    let of_naming = |wanted: Naming| {
+        let lines = key.lines.iter().enumerate();
+        lines.filter(move |(_, naming)| **naming == wanted).map(|(place, _)| place)
+    };
+    entries
+        .extend(of_naming(Naming::Letter).map(|place| line(place, letter(place), Of::Line(place))));
+    entries.extend(of_naming(Naming::Missing).map(|place| {
+        let mark = stroke_of(scatter, place, look).sample(&look.glyphs);
+        line(place, &mark, Of::Else)
+    }));
+    if let Some(meaning) = meaning(scatter) {
+        let long = pen::width(&meaning).saturating_add(pen::width(look.glyphs.front) + 1) > room;
+        let meaning = match long {
+            true => "Pareto front: none is better in both".to_owned(),
+            false => meaning,
+        };
+        entries.push(other(Item::new(look.glyphs.front, theme.title, meaning, theme.dim)));
+    }
+    // A name of a point is not worth a mark that nothing explains.
+    entries.extend(key.lettered().map(|(point, letter)| {
+        let style = theme.curve(scatter.points[point].series);
+        Entry {
+            item: Item::new(letter, style, &key.texts[point], theme.text),
+            of: Of::Point(point),
+        }
+    }));
+    entries
+}
