@@ -1,5 +1,6 @@
 //! What holds for every panel, at every size, with every data.
 
+mod axes;
 mod charts;
 mod fitting;
 pub(crate) mod fixtures;
