@@ -171,8 +171,8 @@ impl Picture for Scatter {
         let (items, places) = loop {
             let entries = key::entries(scatter, left_out.as_deref(), &key, area.width, look);
             let items: Vec<Item> = entries.iter().map(|entry| entry.item.clone()).collect();
-            let letters = entries.iter().rposition(|entry: &Entry| entry.of != Of::Else);
-            let needed = letters.map_or(usize::from(left_out.is_some()), |last| last + 1);
+            let last = entries.iter().rposition(|entry: &Entry| entry.of != Of::Else);
+            let needed = last.map_or(usize::from(left_out.is_some()), |last| last + 1);
             let places = legend::holding(area, &items, needed);
             let shown = legend::count(&items, places[1].width, places[1].height);
             let explained = key.clone().explained(&entries, shown);

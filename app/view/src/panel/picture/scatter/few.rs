@@ -3,8 +3,11 @@
 use std::borrow::Cow;
 
 use mlsys_lab::frame::{LineRole, Scatter, ScatterPoint};
+use mlsys_lab::schema::Scale;
 use mlsys_lab::value::plural;
 use ratatui::layout::Rect;
+
+use crate::axis::bounds;
 
 /// A chart with fewer rows, axes and legend included, has less than eight for its lines.
 const LOW: u16 = 14;
@@ -52,8 +55,8 @@ fn few_rows(scatter: &Scatter, area: Rect, chosen: Option<usize>) -> Option<(Sca
     Some((few, all - room))
 }
 
-/// A chart with the line that it is about, the highest and the lowest alone, and how many lines it leaves out; nothing where
-/// there is room for all. Lines and points keep their places, and so their colours.
+/// A chart with the line that it is about, the highest and the lowest, and those that end apart from them, and how many lines
+/// it leaves out; nothing where there is room for all. Lines and points keep their places, and so their colours.
 fn few_lines(scatter: &Scatter, area: Rect, chosen: Option<usize>) -> Option<(Scatter, usize)> {
     let label = |index: usize| scatter.points.get(index).map(|point| point.label.as_str());
     let this = scatter.points.iter().position(|point| point.label.starts_with("this "));
@@ -72,13 +75,11 @@ fn few_lines(scatter: &Scatter, area: Rect, chosen: Option<usize>) -> Option<(Sc
     let about = about.or_else(|| ends.first().map(|(index, _)| *index))?;
     ends.sort_by(|a, b| a.1.total_cmp(&b.1));
     let at = ends.iter().position(|(index, _)| *index == about)?;
-    let last = ends.len() - 1;
-    // Where the line is itself the highest or the lowest, there is one in the middle.
-    let between = if at == 0 || at == last { last / 2 } else { at };
+    let shown = told_apart(&heights(scatter, area, &ends), at);
     let mut few = scatter.clone();
     let mut hidden = 0;
     for (place, (index, _)) in ends.iter().enumerate() {
-        if ![0, between, last].contains(&place) {
+        if !shown.contains(&place) {
             let line = &mut few.lines[*index];
             for point in few.points.iter_mut().filter(|point| is_about(&point.label, &line.name)) {
                 *point = ScatterPoint { x: None, y: None, ..point.clone() };
@@ -88,6 +89,37 @@ fn few_lines(scatter: &Scatter, area: Rect, chosen: Option<usize>) -> Option<(Sc
         }
     }
     Some((few, hidden))
+}
+
+/// In which row each line ends, counted upwards.
+fn heights(scatter: &Scatter, area: Rect, ends: &[(usize, f64)]) -> Vec<f64> {
+    let up = |y: f64| match scatter.y.scale {
+        Scale::Linear => y,
+        Scale::Log => y.max(f64::MIN_POSITIVE).ln(),
+    };
+    let (low, high) = bounds(scatter.places().map(|(_, y)| up(y)));
+    let rows = f64::from(area.height.saturating_sub(AROUND));
+    ends.iter().map(|(_, y)| (up(*y) - low) / (high - low).max(f64::MIN_POSITIVE) * rows).collect()
+}
+
+/// Of lines that end at these heights one, the highest and the lowest, and what is the furthest from all of them.
+fn told_apart(heights: &[f64], about: usize) -> Vec<usize> {
+    /// Rows between two lines that are told apart.
+    const APART: f64 = 1.5;
+    let last = heights.len() - 1;
+    let mut shown = vec![0, about, last];
+    shown.dedup();
+    while shown.len() < MANY {
+        let gap = |at: usize| {
+            shown.iter().map(|other| (heights[*other] - heights[at]).abs()).fold(f64::MAX, f64::min)
+        };
+        let next = (0..heights.len()).max_by(|one, other| gap(*one).total_cmp(&gap(*other)));
+        match next.filter(|at| gap(*at) >= APART) {
+            Some(at) => shown.push(at),
+            None => break,
+        }
+    }
+    shown
 }
 
 /// Whether a mark belongs to a line: it has its name, or stands where the line meets another one, as `ring = tree`.
@@ -119,6 +151,11 @@ mod tests {
         let (few, hidden) = few_lines(&all, low, None).unwrap();
         let shown: Vec<&str> = few.lines.iter().map(|line| line.name.as_str()).collect();
         assert_eq!((shown, hidden), (vec!["ring", "", "2 trees", "", "halving"], 2));
+        // With more rows there is a line between them.
+        let heights = [1.0, 2.0, 3.0, 4.0, 9.0];
+        assert_eq!(told_apart(&heights, 0), [0, 4, 3]);
+        assert_eq!(told_apart(&heights, 2), [0, 2, 4]);
+        assert_eq!(told_apart(&[0.0, 3.0, 6.0, 6.5, 9.0], 1), [0, 1, 4, 2]);
         let drawn = few.points.iter().map(|point| point.x.is_some());
         assert_eq!(drawn.collect::<Vec<_>>(), [true, false, true]);
         assert!(few_lines(&all, Rect { height: 20, ..low }, None).is_none());

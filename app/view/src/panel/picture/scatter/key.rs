@@ -73,7 +73,7 @@ impl Key {
 /// What a legend has an entry for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Of {
-    /// A line with a letter.
+    /// A line without a name in the field.
     Line(usize),
     /// A point with a letter.
     Point(usize),
@@ -120,7 +120,7 @@ pub(super) fn entries(
         .extend(of_naming(Naming::Letter).map(|place| line(place, letter(place), Of::Line(place))));
     entries.extend(of_naming(Naming::Missing).map(|place| {
         let mark = stroke_of(scatter, place, look).sample(&look.glyphs);
-        line(place, &mark, Of::Else)
+        line(place, &mark, Of::Line(place))
     }));
     if let Some(meaning) = meaning(scatter) {
         let long = pen::width(&meaning).saturating_add(pen::width(look.glyphs.front) + 1) > room;
