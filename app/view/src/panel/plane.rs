@@ -53,9 +53,9 @@ impl Ruler {
         let whole = if name.is_empty() { String::new() } else { axis.title(name, unit) };
         let short = if name.is_empty() { String::new() } else { axis.title("", unit) };
         let wanted = (plot.width / TICK).max(2);
-        let of = |(name, wanted): (&str, u16)| {
+        let of = |(name, gap, wanted): (&str, u16, u16)| {
             let name = pen::cut(name, plot.width * 4 / 5, glyphs.ellipsis).into_owned();
-            let end = area.right().saturating_sub(pen::width(&name) + u16::from(!name.is_empty()));
+            let end = area.right().saturating_sub(pen::width(&name) + gap);
             let mut free = area.x;
             let mut ticks = Vec::new();
             for (value, label) in axis.ticks(wanted, unit, glyphs) {
@@ -70,11 +70,12 @@ impl Ruler {
             }
             Self { name, ticks }
         };
-        let tries = [whole.as_str(), &short, ""]
-            .into_iter()
-            .flat_map(|name| [1, 2, 4].map(|finer| (name, wanted.saturating_mul(finer))));
-        let mut all = tries.map(of).collect::<Vec<_>>().into_iter();
-        all.find(|ruler| ruler.ticks.len() >= 2).unwrap_or_else(|| of((&whole, wanted)))
+        let names = [(whole.as_str(), GAP), (&whole, 1), (&short, GAP), ("", 0)];
+        let tries = names.into_iter().flat_map(|(name, gap)| {
+            [1, 2, 4].map(|finer| (name, gap, wanted.saturating_mul(finer)))
+        });
+        let mut all = tries.map(of);
+        all.find(|ruler| ruler.ticks.len() >= 2).unwrap_or_else(|| of((&whole, 1, wanted)))
     }
 }
 
@@ -157,6 +158,9 @@ fn hides_ticks(area: Rect, x: &Side<'_>, look: &Look) -> bool {
 
 /// Columns of a tick with its label.
 const TICK: u16 = 10;
+
+/// Columns between the last tick and the name, so that it is not read as the name of what the tick counts: where there is room.
+const GAP: u16 = 2;
 
 /// Ticks, labels and the name of the axis below a field; the name takes the end of the row, the ticks what is left of it.
 pub(super) fn ticks_below(
