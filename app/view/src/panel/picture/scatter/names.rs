@@ -149,7 +149,10 @@ pub(super) fn of_points(
 ) -> (HashSet<usize>, Key) {
     let mut told = key.clone();
     for (index, letter) in key.lettered() {
-        let place = cells.of(index).and_then(|mark| letter_place(plane.plot, canvas, mark));
+        // A mark that another one covers is not seen.
+        let is_seen = |mark: &Place| symbol(plane.plot, canvas, *mark) != look.glyphs.front;
+        let mark = cells.of(index).filter(is_seen);
+        let place = mark.and_then(|mark| letter_place(plane.plot, canvas, mark));
         let Some((x, y)) = place else {
             told.points[index] = Naming::Missing;
             continue;
@@ -219,14 +222,14 @@ pub(super) fn of_points(
     (named, told)
 }
 
-/// The free cell next to a mark, for a letter that is read as the mark's.
+/// The cell next to a mark, blank or on a line, for a letter that is read as the mark's and no other's.
 fn letter_place(plot: Rect, canvas: &Canvas, (x, y): Place) -> Option<Place> {
-    let is_apart = |at: u16, beyond: u16| {
-        let is_word = symbol(plot, canvas, (beyond, y)).starts_with(char::is_alphanumeric);
-        is_free(plot, canvas, (at, y), 1) && !is_word
+    let is_own = |at: u16, beyond: u16| {
+        let is_inside = (plot.x..plot.right()).contains(&at);
+        is_inside && [at, beyond].into_iter().all(|x| is_line(symbol(plot, canvas, (x, y))))
     };
-    let left = || x.checked_sub(2).filter(|beyond| is_apart(x - 1, *beyond)).map(|_| (x - 1, y));
-    if is_apart(x + 1, x + 2) { Some((x + 1, y)) } else { left() }
+    let left = || x.checked_sub(2).filter(|beyond| is_own(x - 1, *beyond)).map(|_| (x - 1, y));
+    if is_own(x + 1, x + 2) { Some((x + 1, y)) } else { left() }
 }
 
 fn symbol(plot: Rect, canvas: &Canvas, (x, y): Place) -> &str {
