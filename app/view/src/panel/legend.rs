@@ -75,10 +75,12 @@ pub(super) fn below(area: Rect, items: &[Item]) -> [Rect; 2] {
     holding(area, items, 0)
 }
 
-/// As [`below`], with one more row where the first `needed` items would not be shown else.
+/// As [`below`], with one more row where the first `needed` items would not be shown else; the lowest fields keep their rows.
 pub(super) fn holding(area: Rect, items: &[Item], needed: usize) -> [Rect; 2] {
+    /// Rows of a picture with four for its field.
+    const LOW: u16 = 7;
     let most = most_rows(area);
-    let more = u16::from(area.height >= 5 && count(items, area.width, most) < needed);
+    let more = u16::from(area.height >= LOW && count(items, area.width, most) < needed);
     split(area, rows(items, area.width, most + more))
 }
 

@@ -26,7 +26,7 @@ use crate::panel::picture::scatter::key::{Entry, Key, Of};
 use crate::panel::picture::scatter::places::{Cells, shown};
 pub(crate) use crate::panel::picture::scatter::words::describe_point;
 use crate::panel::picture::{At, Picture, RowNeed};
-use crate::panel::plane::{Plane, SMALLEST, Side};
+use crate::panel::plane::{Plane, SMALLEST, Side, split};
 use crate::panel::view::{AxisRange, FrameView, Mark, Way};
 use crate::quantity::unit;
 use crate::theme::Look;
@@ -172,8 +172,10 @@ impl Picture for Scatter {
             let entries = key::entries(scatter, left_out.as_deref(), &key, area.width, look);
             let items: Vec<Item> = entries.iter().map(|entry| entry.item.clone()).collect();
             let last = entries.iter().rposition(|entry: &Entry| entry.of != Of::Else);
-            let needed = last.map_or(usize::from(left_out.is_some()), |last| last + 1);
-            let places = legend::holding(area, &items, needed);
+            let mut places = legend::holding(area, &items, last.map_or(0, |last| last + 1));
+            if left_out.is_some() {
+                places = split(area, places[1].height.max(1));
+            }
             let shown = legend::count(&items, places[1].width, places[1].height);
             let explained = key.clone().explained(&entries, shown);
             if explained != key {
