@@ -7,6 +7,7 @@ mod graph;
 pub mod kernel;
 mod message_state;
 pub mod message_trace;
+mod own;
 mod scatter;
 pub mod table;
 
