@@ -32,6 +32,7 @@ pub use crate::panel::line::{extent, is_smoothed, step_after, step_before};
 pub use crate::panel::picture::RowNeed;
 use crate::panel::picture::kernel::KernelDebugger;
 pub use crate::panel::picture::kernel::Spot;
+pub use crate::panel::picture::table::columns;
 use crate::panel::picture::{At, Past, Picture, kernel};
 pub use crate::panel::texts::texts;
 pub use crate::panel::view::{Extent, FrameView, Inspect, Smoothing, Tint, View, Way, Window};

@@ -2,7 +2,7 @@
 
 use mlsys_lab::frame::{Bar, Bars};
 use mlsys_lab::schema::Scale;
-use mlsys_lab::value::{number, significant};
+use mlsys_lab::value::{Value, number};
 use ratatui::layout::Rect;
 
 use crate::axis::{Axis, bounds, cell_at};
@@ -12,7 +12,8 @@ use crate::glyphs::Glyphs;
 use crate::panel::picture::{At, LEAST, Picture, RowNeed, page_rows};
 use crate::panel::quantity;
 use crate::panel::view::{AxisRange, FrameView};
-use crate::quantity::{Prefix, brief, unit};
+use crate::quantity::column::{Column, Number, Scalable};
+use crate::quantity::{NONE, Prefix, singular, unit};
 use crate::theme::Look;
 
 /// Columns that the longest bar has at least before remarks stand right of it.
@@ -53,34 +54,60 @@ fn axis(bars: &Bars, held: impl Iterator<Item = f64>) -> Axis {
     }
 }
 
-/// The prefix that all values are written with: that of the largest, unless some would have no digit to read then.
-fn shared_prefix(bars: &Bars, unit: Option<&str>) -> Option<Prefix> {
-    let sizes = || bars.bars.iter().filter_map(|bar| bar.value).map(f64::abs);
-    let largest = sizes().filter(|size| size.is_finite()).fold(0.0, f64::max);
-    let is_near = sizes().all(|size| size == 0.0 || size >= 1e-3 * largest);
-    is_near.then(|| Prefix::for_size(largest, unit)).filter(|prefix| prefix.letter().is_some())
+/// A value as a bar has it: four digits, and all of a count that is short.
+fn shortened(value: f64, unit: Option<&str>) -> Option<Number> {
+    /// Up to here a count is read whole.
+    const COUNTED: f64 = 1e7;
+    let is_count = scalable(unit) == Scalable::Count && value.fract() == 0.0;
+    match is_count && value.abs() < COUNTED {
+        true => Number::new(&Value::Int(value as i64)),
+        false => Number::rounded(value, 4),
+    }
 }
 
-fn value_text(
-    bar: &Bar,
-    scale: Scale,
-    (unit, prefix): (Option<&str>, Option<Prefix>),
-    look: &Look,
-) -> String {
-    match (bar.value, scale) {
-        (None, _) => format!("{} not finite", look.glyphs.not_finite),
-        (Some(x), _) if !x.is_finite() => format!("{} not finite", look.glyphs.not_finite),
-        (Some(x), Scale::Log) if x <= 0.0 => {
+fn scalable(unit: Option<&str>) -> Scalable<'_> {
+    match unit {
+        Some(unit) if Prefix::for_size(1e4, Some(unit)).letter().is_some() => Scalable::Unit(unit),
+        Some(unit @ ("seconds" | "s" | "joules" | "J")) => Scalable::Unit(unit),
+        Some("%") => Scalable::Not,
+        Some(_) | None => Scalable::Count,
+    }
+}
+
+/// The values, all in one form, with the unit where there is one.
+fn value_texts(bars: &Bars, unit: Option<&str>, look: &Look) -> Vec<String> {
+    let is_drawn = |value: f64| value.is_finite() && (bars.scale == Scale::Linear || value > 0.0);
+    let number = |bar: &Bar| {
+        bar.value.filter(|value| is_drawn(*value)).and_then(|value| shortened(value, unit))
+    };
+    let numbers: Vec<Number> = bars.bars.iter().filter_map(number).collect();
+    let scalable = scalable(unit);
+    let column = Column::with_prefix(&numbers, scalable);
+    let prefix = column.prefix();
+    let text = |number: &Number| {
+        let digits = column.text(number);
+        let suffix = match (scalable, prefix) {
+            (Scalable::Unit(_) | Scalable::Not, prefix) => {
+                prefix.unwrap_or(NONE).suffix(unit, &look.glyphs)
+            }
+            (Scalable::Count, Some(prefix)) => {
+                let letter = prefix.suffix(Some(""), &look.glyphs);
+                return format!("{digits} {letter} {}", unit.unwrap_or("")).trim_end().to_owned();
+            }
+            (Scalable::Count, None) => NONE.suffix(unit, &look.glyphs),
+        };
+        let suffix = if digits.trim_end() == "1" { singular(&suffix) } else { suffix };
+        // Without a unit the spaces behind a number keep its point in place.
+        if suffix.is_empty() { digits } else { format!("{digits} {suffix}") }
+    };
+    let texts = bars.bars.iter().map(|bar| match (bar.value, number(bar)) {
+        (Some(_), Some(number)) => text(&number),
+        (Some(x), None) if x.is_finite() => {
             format!("{} (not on a log axis)", quantity(x, unit, &look.glyphs))
         }
-        (Some(x), Scale::Linear | Scale::Log) => match prefix {
-            Some(prefix) => {
-                let count = number(significant(x / prefix.factor, 4));
-                format!("{count} {}", prefix.suffix(unit, &look.glyphs))
-            }
-            None => brief(x, unit, &look.glyphs),
-        },
-    }
+        (Some(_) | None, _) => format!("{} not finite", look.glyphs.not_finite),
+    });
+    texts.collect()
 }
 
 /// What is told of a remark.
@@ -100,10 +127,7 @@ struct Captions {
 /// The values with their unit and the remarks. Where these have room neither behind the bars nor in rows below them, the
 /// values do without a unit, or the remarks are cut after their first part.
 fn captions(bars: &Bars, area: Rect, unit: Option<&str>, look: &Look) -> Captions {
-    let values = |unit: Option<&str>| -> Vec<String> {
-        let unit = (unit, shared_prefix(bars, unit));
-        bars.bars.iter().map(|bar| value_text(bar, bars.scale, unit, look)).collect()
-    };
+    let values = |unit: Option<&str>| value_texts(bars, unit, look);
     let remarks = |part: Part| -> Vec<String> {
         let remarks = bars.bars.iter().map(|bar| match part {
             Part::Whole => bar.remark.as_str(),
@@ -116,10 +140,10 @@ fn captions(bars: &Bars, area: Rect, unit: Option<&str>, look: &Look) -> Caption
         let behind = pen::widest(&captions.values) + pen::widest(&captions.remarks);
         labels + behind + 4 + SHORTEST <= area.width
     };
-    // Without a unit there is no prefix, and such numbers are long.
-    let last = match shared_prefix(bars, unit) {
-        Some(_) => [(unit, Part::First), (None, Part::Whole)],
-        None => [(None, Part::Whole), (unit, Part::First)],
+    // Without its unit a number that could have a prefix says nothing.
+    let last = match scalable(unit) {
+        Scalable::Unit(_) => [(unit, Part::First), (None, Part::Whole)],
+        Scalable::Count | Scalable::Not => [(None, Part::Whole), (unit, Part::First)],
     };
     let forms = [(unit, Part::Whole)].into_iter().chain(last);
     let has_rows = bars.bars.len() * 2 <= usize::from(area.height);
@@ -227,7 +251,7 @@ fn value_words(bar: &Bar, unit_name: &str, glyphs: &Glyphs) -> String {
 impl Picture for Bars {
     /// Draws the bars from the top, as many as there are rows; ticks stand below a logarithmic axis.
     ///
-    /// The marked bar is always among them.
+    /// The marked bar is always among them, and until one is marked that of the run itself.
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         let marked = at.view.mark.map(|mark| mark.within(1, self.bars.len()).row);
         let unit = unit(&self.unit);
@@ -259,7 +283,8 @@ impl Picture for Bars {
         let mut pen = Pen::new(area, canvas, &look.glyphs);
         let is_below = crowded && has_remarks && pitch == 2;
         let mut y = if is_below { area.y } else { area.y + pitch - 1 };
-        let first = marked.map_or(0, |marked| (marked + 1).saturating_sub(shown.max(1)));
+        let kept = marked.or_else(|| self.bars.iter().position(Bar::is_own));
+        let first = kept.map_or(0, |kept| (kept + 1).saturating_sub(shown.max(1)));
         let all = self.bars.iter().zip(texts.iter().zip(&captions)).enumerate();
         for (place, (bar, (text, caption))) in all.skip(first).take(shown) {
             let style = if marked == Some(place) { look.theme.selection } else { look.theme.text };

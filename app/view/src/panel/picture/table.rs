@@ -2,6 +2,7 @@
 
 mod fit;
 mod numbers;
+mod order;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,7 +18,9 @@ use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
 use crate::panel::Focus;
 use crate::panel::picture::table::fit::{GAP, Widths, lines, most_heads, wishes};
-use crate::panel::picture::table::numbers::Column;
+use crate::panel::picture::table::numbers::{Column, with_prefixes};
+pub(crate) use crate::panel::picture::table::order::ordered;
+pub use crate::panel::picture::table::order::rows;
 use crate::panel::picture::{At, Picture, READ_ROWS, RowNeed, Sheet, spaced, unspaced};
 use crate::panel::view::{FrameView, Mark};
 use crate::text;
@@ -29,8 +32,7 @@ struct Layout<'a> {
     titles: Vec<String>,
     /// The columns that can be seen, each with its left edge and its width.
     columns: Vec<(usize, u16, u16)>,
-    forms: Vec<Column>,
-    numeric: Vec<bool>,
+    forms: Vec<Column<'a>>,
     /// The row below titles and rule.
     top: u16,
     /// Lines for rows; the last may tell how many others there are.
@@ -47,37 +49,46 @@ impl<'a> Layout<'a> {
         mark: Option<Mark>,
         look: &Look,
     ) -> Self {
-        let titles = table.columns.iter().enumerate().map(|(column, title)| {
-            let sign = view.sort.filter(|sort| sort.column == column);
+        let title = |(place, form): (usize, &Column<'_>)| {
+            let sign = view.sort.filter(|sort| sort.column == place);
             let sign = sign.map(|sort| match sort.order {
                 SortOrder::Ascending => look.glyphs.ascending,
                 SortOrder::Descending => look.glyphs.descending,
             });
+            let title = form.title(&look.glyphs);
             sign.map_or_else(|| title.clone(), |sign| format!("{title} {sign}"))
-        });
-        let titles: Vec<String> = titles.collect();
+        };
+        let titles =
+            |forms: &[Column<'_>]| -> Vec<String> { forms.iter().enumerate().map(title).collect() };
         let ordered = ordered(table, view).filter(|_| area.height > 4);
-        let forms: Vec<Column> =
-            (0..titles.len()).map(|column| Column::new(table, column)).collect();
-        let wishes = wishes(table, &titles, &forms, shown, area.height);
-        let heads = |widths: &[(usize, u16)]| {
+        let mut forms: Vec<Column<'_>> =
+            (0..table.columns.len()).map(|column| Column::new(table, column)).collect();
+        let heads = |titles: &[String], widths: &[(usize, u16)]| {
             let rows = widths.iter().map(|(column, width)| text::rows(&titles[*column], *width));
             rows.max().unwrap_or(1).clamp(1, most_heads(area.height))
         };
-        let below = |widths: &[(usize, u16)]| {
-            let top = area.y + heads(widths) + u16::from(area.height > 3);
+        let below = |titles: &[String], widths: &[(usize, u16)]| {
+            let top = area.y + heads(titles, widths) + u16::from(area.height > 3);
             let bottom = area.bottom() - u16::from(ordered.is_some());
             (top, usize::from(bottom.saturating_sub(top)))
         };
+        let natural = titles(&forms);
+        let wishes =
+            wishes(table, &natural, &forms, &near(table, shown, mark, area.height), area.height);
         // Rows that go over several lines for the sake of further columns: all of them, or at least a few, have to be seen.
         let shows_rows = |widths: &Widths| {
             const FEW: usize = 4;
             let rows = shown.iter().filter_map(|index| table.rows.get(*index)).take(FEW);
-            rows.map(|row| lines(row, &forms, widths)).sum::<usize>() <= below(widths).1
+            let lines = rows.map(|row| lines(row, &forms, widths)).sum::<usize>();
+            lines <= below(&natural, widths).1
         };
         let target = mark.map_or(0, |mark| mark.column);
         let (widths, gap) = fit::share(&wishes, area.width, target, shows_rows);
-        let (top, height) = below(&widths);
+        for (column, width) in &widths {
+            forms[*column] = forms[*column].within(*width);
+        }
+        let titles = titles(&forms);
+        let (top, height) = below(&titles, &widths);
         let mut x = area.x;
         let placed = widths.into_iter().map(|(column, width)| {
             let left = x;
@@ -85,26 +96,12 @@ impl<'a> Layout<'a> {
             (column, left, width)
         });
         let columns = placed.collect();
-        let numeric = |column: usize| {
-            let mut cells = table.rows.iter().filter_map(|row| row.get(column));
-            forms[column].are_quantities || cells.any(|value| value.as_f64().is_some())
-        };
-        Self {
-            area,
-            table,
-            numeric: (0..titles.len()).map(numeric).collect(),
-            forms,
-            titles,
-            columns,
-            top,
-            height,
-            ordered,
-        }
+        Self { area, table, forms, titles, columns, top, height, ordered }
     }
 
     fn put(&self, pen: &mut Pen<'_>, y: u16, place: (usize, u16, u16), text: &str, style: Style) {
         let (column, x, width) = place;
-        let right = self.numeric.get(column).copied().unwrap_or(false);
+        let right = self.forms.get(column).is_some_and(Column::is_numeric);
         if right && pen::width(text) <= width {
             pen.ending(x.saturating_add(width), y, text, style);
         } else {
@@ -122,8 +119,8 @@ impl<'a> Layout<'a> {
         lines(row, &self.forms, &widths)
     }
 
-    /// The rows to draw, as places among those shown: all that fit, with the marked one. Of a table that grows the last ones
-    /// are seen until a cell is marked.
+    /// The rows to draw, as places among those shown: all that fit, with the marked one. Until a cell is marked, they have
+    /// the run's own row, or the last ones of a table that grows.
     fn seen(&self, shown: &[usize], mark: Option<Mark>, view: &FrameView) -> Range<usize> {
         let lines: Vec<usize> = shown
             .iter()
@@ -135,7 +132,8 @@ impl<'a> Layout<'a> {
         let room = self.height.saturating_sub(1);
         let fits = |range: Range<usize>| lines[range].iter().sum::<usize>() <= room;
         let last = lines.len().saturating_sub(1);
-        let unmarked = if view.grows { last } else { 0 };
+        let own = own_place(self.table, shown);
+        let unmarked = own.unwrap_or(if view.grows { last } else { 0 });
         let at = mark.map_or(unmarked, |mark| mark.row).min(last);
         let first = (0..at).find(|first| fits(*first..at + 1)).unwrap_or(at);
         let after = (first + 1..=lines.len()).rev().find(|end| fits(first..*end));
@@ -207,13 +205,15 @@ impl<'a> Layout<'a> {
                 };
                 let marked = mark == Some(Mark { column: column.0, row: place });
                 let style = if marked { theme.selection } else { theme.text };
+                let text = form.text(value);
+                let is_whole = pen::width(&text) <= column.2;
                 if value.as_f64().is_some() {
-                    let number = fit::text(value, form, column.2, pen.ellipsis());
-                    self.put(&mut pen, y, column, &number, style);
+                    // A number is shortened, never cut.
+                    let text = if is_whole { text } else { pen.ellipsis().to_owned() };
+                    self.put(&mut pen, y, column, &text, style);
                     continue;
                 }
-                let text = form.text(value);
-                if form.are_quantities && pen::width(&text) <= column.2 {
+                if form.are_quantities() && is_whole {
                     self.put(&mut pen, y, column, &text, style);
                     continue;
                 }
@@ -235,6 +235,21 @@ impl<'a> Layout<'a> {
     }
 }
 
+/// The place of the run's own row among those shown.
+fn own_place(table: &Table, shown: &[usize]) -> Option<usize> {
+    let own = table.own_row()?;
+    shown.iter().position(|index| *index == own)
+}
+
+/// The rows that decide how wide columns are: as many as a height has, from the first on, and up to the run's own.
+fn near(table: &Table, shown: &[usize], mark: Option<Mark>, height: u16) -> Vec<usize> {
+    let height = usize::from(height);
+    let own = own_place(table, shown).filter(|_| mark.is_none()).unwrap_or(0);
+    let around = own.saturating_sub(height).max(height)..=own;
+    let first = shown.iter().take(height);
+    first.chain(shown.get(around).unwrap_or_default()).copied().collect()
+}
+
 impl Picture for Table {
     /// Draws titles, a rule and as many rows as fit about the marked one; numbers stand at the right of their column.
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
@@ -243,7 +258,8 @@ impl Picture for Table {
         let focus = at.focus;
         let shown = rows(self, view);
         let mark = view.mark.map(|mark| mark.within(self.columns.len(), shown.len()));
-        let layout = Layout::new(area, self, &shown, view, mark, look);
+        let table = &with_prefixes(self, &look.glyphs);
+        let layout = Layout::new(area, table, &shown, view, mark, look);
         layout.titles(canvas, view, mark.filter(|_| focus == Focus::Keys), look);
         layout.rows(canvas, &shown, view, mark, look);
     }
@@ -336,10 +352,11 @@ impl Picture for Table {
         const HIGH: u16 = 60;
         let shown = rows(self, at.view);
         let mark = at.view.mark.map(|mark| mark.within(self.columns.len(), shown.len()));
+        let table = &with_prefixes(self, &look.glyphs);
         let taken = |height: u16| {
             let area = Rect::new(0, 0, width, height);
-            let layout = Layout::new(area, self, &shown, at.view, mark, look);
-            let seen = shown.iter().take(usize::from(HIGH)).filter_map(|row| self.rows.get(*row));
+            let layout = Layout::new(area, table, &shown, at.view, mark, look);
+            let seen = shown.iter().take(usize::from(HIGH)).filter_map(|row| table.rows.get(*row));
             // A filter that hides all of them says so in a row.
             let rows = pen::cells(seen.map(|row| layout.lines(row)).sum()).max(1);
             layout.top.saturating_add(rows).saturating_add(u16::from(layout.ordered.is_some()))
@@ -369,21 +386,15 @@ fn note<'a>(table: &'a Table, view: &FrameView, mark: Mark) -> Option<&'a str> {
     table.notes.at(*shown.get(mark.row)?, mark.column)
 }
 
-/// How a table is sorted and filtered, in words; nothing if it is as the lab sent it.
-pub(crate) fn ordered(table: &Table, view: &FrameView) -> Option<String> {
-    let mut parts = Vec::new();
-    if let Some(filter) = &view.filter {
-        let shown = rows(table, view).len();
-        parts.push(format!("{shown} of {} rows: {}", table.rows.len(), filter.text));
-    }
-    if let Some(sort) = view.sort {
-        let name = table.columns.get(sort.column).map_or("", String::as_str);
-        parts.push(format!("sorted by {name}, {}", sort.order));
-    }
-    (!parts.is_empty()).then(|| parts.join("; "))
-}
-
-/// The rows that are shown, in their order, as places in the table.
-pub fn rows(table: &Table, view: &FrameView) -> Vec<usize> {
-    table.shown(view.sort, view.filter.as_ref())
+/// The columns of a table that are seen in an area, each with its title and its cells as they are written.
+pub fn columns(table: &Table, area: Rect, look: &Look) -> Vec<(String, Vec<String>)> {
+    let table = &with_prefixes(table, &look.glyphs);
+    let shown: Vec<usize> = (0..table.rows.len()).collect();
+    let layout = Layout::new(area, table, &shown, &FrameView::default(), None, look);
+    let seen = layout.columns.iter().map(|(place, ..)| {
+        let cells = table.rows.iter().filter_map(|row| row.get(*place));
+        let written = cells.map(|value| layout.forms[*place].text(value));
+        (layout.titles[*place].clone(), written.collect())
+    });
+    seen.collect()
 }

@@ -298,3 +298,29 @@ fn remarks_behind_bars_come_before_the_unit() {
     let text = text_of(&frame, (65, 4));
     assert!(text.contains("limits, 20 blocks fit") && text.contains("share taken"), "{text}");
 }
+
+#[test]
+fn the_row_of_the_run_itself_is_in_sight() {
+    const COUNT: usize = 40;
+    let remark = |place: usize| if place == 30 { "x 4, this one" } else { "" };
+    let bar = |place: usize| Bar {
+        label: format!("row {place}"),
+        value: Some(place as f64),
+        remark: remark(place).to_owned(),
+    };
+    let bars = Bars {
+        quantity: String::new(),
+        unit: "blocks".to_owned(),
+        scale: Scale::Linear,
+        bars: (0..COUNT).map(bar).collect(),
+    };
+    let row = |place: usize| vec![format!("row {place}").into(), remark(place).into()];
+    let table = Table::new(["name", ""].map(str::to_owned).to_vec(), (0..COUNT).map(row).collect());
+    for frame in [Frame::Bars(bars), Frame::Table(table)] {
+        for height in [6, 12, 20] {
+            let text = text_of(&frame, (60, height));
+            assert!(text.contains("row 30") && text.contains("this one"), "{text}");
+            assert!(text.contains("above, 9 below"), "{text}");
+        }
+    }
+}

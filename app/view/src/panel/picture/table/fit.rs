@@ -1,22 +1,19 @@
-//! Which columns are seen and how wide, and numbers as long as their column allows: a number is shortened, never cut.
+//! Which columns are seen, and how wide.
 
 use std::ops::Range;
 
 use mlsys_lab::frame::Table;
-use mlsys_lab::value::{Value, number, significant};
+use mlsys_lab::value::Value;
 
 use crate::canvas as pen;
 use crate::panel::picture::table::numbers::{Column, unbroken_title};
-use crate::quantity::Prefix;
 pub(super) use crate::text::GAP;
 use crate::text::{self, squeeze, total};
 
 /// Columns between two cells where a table would not be seen whole otherwise.
 const NARROW: u16 = 1;
 /// Digits of a number that are kept while words can still be cut.
-const KEPT: usize = 3;
-/// Figures of a number that is read without counting them.
-const LEGIBLE: usize = 12;
+const KEPT: i32 = 3;
 /// Letters that most words have.
 const WORD: u16 = 12;
 /// Letters of a long name that is not broken yet.
@@ -140,48 +137,8 @@ fn scrolled(wishes: &[Wish], room: u16, target: usize, gap: u16) -> Widths {
     seen
 }
 
-/// The width of a cell with its number, if it is one, cut to some digits.
-fn short_width(value: &Value, column: &Column, digits: usize) -> u16 {
-    let full = pen::width(&column.text(value));
-    let shorter = value.as_f64().map(|x| pen::width(&rounded(x, digits)));
-    shorter.map_or(full, |shorter| shorter.min(full))
-}
-
-/// A number with as many digits as there is room for, in the end with none. A large one has the prefix of its size, so
-/// that those of a table are written alike.
-pub(super) fn text(value: &Value, column: &Column, width: u16, ellipsis: &str) -> String {
-    let full = column.text(value);
-    let is_uncounted = matches!(value, Value::Int(_)) && full.len() > LEGIBLE;
-    let has_power = full.contains('e') || is_uncounted;
-    match value.as_f64() {
-        Some(x) if has_power || pen::width(&full) > width => {
-            // A float with a power of ten is read for its size.
-            let most = if matches!(value, Value::Float(_)) && full.contains('e') { 4 } else { 6 };
-            let mut shorter = (1..=most).rev().map(|digits| rounded(x, digits));
-            let found = shorter.find(|text| pen::width(text) <= width);
-            found.unwrap_or_else(|| ellipsis.to_owned())
-        }
-        Some(_) | None => full,
-    }
-}
-
-/// A number rounded to `digits` significant digits, with the prefix of its size where digits before the point would be lost.
-fn rounded(x: f64, digits: usize) -> String {
-    let rounded = significant(x, digits);
-    let size = rounded.abs();
-    let prefix = Prefix::for_size(size, Some("B"));
-    let lost = size >= 1e4 || rounded.trunc() != x.trunc();
-    match prefix.letter() {
-        Some(letter) if lost && size < 1e18 => {
-            let scaled = significant(rounded / prefix.factor, digits);
-            format!("{}{letter}", number(scaled))
-        }
-        Some(_) | None => number(rounded),
-    }
-}
-
 /// The lines that a row takes: its words go over several rather than being cut.
-pub(super) fn lines(row: &[Value], columns: &[Column], widths: &[(usize, u16)]) -> usize {
+pub(super) fn lines(row: &[Value], columns: &[Column<'_>], widths: &[(usize, u16)]) -> usize {
     let cells = widths.iter().filter_map(|(place, width)| {
         let value = row.get(*place).filter(|value| value.as_f64().is_none())?;
         Some((columns.get(*place)?.text(value), *width))
@@ -195,35 +152,32 @@ pub(super) fn most_heads(height: u16) -> u16 {
     (height / 3).max(1)
 }
 
+/// What the columns would like for some rows, under titles with the sign of a sorted column.
 pub(super) fn wishes(
     table: &Table,
     titles: &[String],
-    columns: &[Column],
+    columns: &[Column<'_>],
     shown: &[usize],
     height: u16,
 ) -> Vec<Wish> {
-    let seen = shown.iter().take(usize::from(height));
+    let seen = shown.iter();
     let seen: Vec<&Vec<Value>> = seen.filter_map(|index| table.rows.get(*index)).collect();
-    let wish = |(place, (title, column)): (usize, (&String, &Column))| {
+    let wish = |(place, (title, column)): (usize, (&String, &Column<'_>))| {
         let cells = || seen.iter().filter_map(|row| row.get(place));
         let widest = cells().map(|value| pen::width(&column.text(value))).max();
-        let short = cells().map(|value| short_width(value, column, KEPT)).max();
-        let shortest = cells().map(|value| short_width(value, column, KEPT - 1)).max();
-        // Under a title that has a factor itself, a prefix would be read as another one.
-        let is_scaled = ["thousand", "million", "billion"].iter().any(|word| title.contains(word));
-        let has_numbers = !is_scaled && cells().any(|value| value.as_f64().is_some());
         let words = cells().filter(|value| value.as_f64().is_none());
-        let unbroken = words.map(|value| text::unbroken(&column.text(value))).max();
+        let unbroken = words.clone().map(|value| text::unbroken(&column.text(value))).max();
+        let words = words.map(|value| pen::width(&column.text(value))).max().unwrap_or(0);
+        let digits = |digits: i32| column.width_of(digits).max(words);
         let whole = pen::width(title);
         let in_rows = |width: &u16| text::rows(title, *width) <= most_heads(height);
         Wish {
             natural: widest.unwrap_or(0).max(whole),
             cells: widest.unwrap_or(0),
-            short: short.filter(|_| has_numbers),
-            shortest: shortest.filter(|_| has_numbers),
+            short: column.has_numbers().then(|| digits(KEPT)),
+            shortest: column.has_numbers().then(|| digits(KEPT - 1)),
             // Quantities are as whole as numbers.
-            unbroken: if is_scaled || column.are_quantities { widest } else { unbroken }
-                .unwrap_or(0),
+            unbroken: if column.are_quantities() { widest } else { unbroken }.unwrap_or(0),
             // No part of a title is cut for the sake of what is below it.
             title: (unbroken_title(title)..whole).find(in_rows).unwrap_or(whole),
         }
@@ -234,60 +188,6 @@ pub(super) fn wishes(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_number_is_shortened_and_never_cut() {
-        for (value, width, expected) in [
-            (Value::Float(5.73208e-13), 11, "5.732e-13"),
-            (Value::Float(5.73208e-13), 8, "5.73e-13"),
-            (Value::Float(5.73208e-13), 5, "6e-13"),
-            (Value::Float(5.73208e-13), 4, "~"),
-            (Value::Float(0.642_857), 5, "0.643"),
-            (Value::Float(-0.642_857), 5, "-0.64"),
-            (Value::Int(4_194_304), 7, "4194304"),
-            (Value::Int(4_194_304), 6, "4.194M"),
-            (Value::Int(4_194_304), 5, "4.19M"),
-            (Value::Int(528_384), 5, "528k"),
-            (Value::Int(999_999), 4, "1M"),
-            (Value::Int(12_345), 4, "12k"),
-            (Value::Int(1218), 3, "1k"),
-            (Value::Int(1218), 1, "~"),
-            (Value::Int(-70_000_000_000), 5, "-70G"),
-            (Value::Int(106_960_491_150_049_280), 20, "106.96P"),
-        ] {
-            assert_eq!(
-                text(&value, &Column::default(), width, "~"),
-                expected,
-                "{value} in {width}"
-            );
-        }
-    }
-
-    #[test]
-    fn large_numbers_are_written_alike() {
-        for (x, written) in
-            [(1.57e13, "15.7T"), (3.118_69e14, "311.9T"), (16.5, "16.5"), (2e-7, "2e-7")]
-        {
-            assert_eq!(text(&Value::Float(x), &Column::default(), 10, "~"), written);
-        }
-    }
-
-    #[test]
-    fn a_shortened_number_is_near_the_number() {
-        for exponent in -30..17 {
-            for mantissa in [1.0, 1.5, 9.994, 9.996, -3.218_281] {
-                let x = mantissa * 10_f64.powi(exponent);
-                let text = text(&Value::Float(x), &Column::default(), 9, "~");
-                let scaled = ["k", "M", "G", "T", "P"].iter().zip([1e3, 1e6, 1e9, 1e12, 1e15]);
-                let mut found = scaled.filter_map(|(letter, factor)| {
-                    let digits = text.strip_suffix(letter)?;
-                    Some(digits.parse::<f64>().unwrap() * factor)
-                });
-                let read = found.next().unwrap_or_else(|| text.parse().unwrap());
-                assert!((read - x).abs() <= 0.006 * x.abs(), "{x} as {text}");
-            }
-        }
-    }
 
     fn words(natural: u16) -> Wish {
         Wish {
