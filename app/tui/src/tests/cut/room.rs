@@ -21,6 +21,12 @@ impl Opened<'_> {
         let needs: Vec<(u16, Option<RowNeed>)> = needs.collect();
         let is_cut = needs.iter().any(|(rows, need)| need.is_some_and(|need| *rows < need.least));
         let has_spare = needs.iter().any(|(rows, need)| need.is_some_and(|need| *rows > need.most));
+        // Below each other none has air between its bars while another is cut.
+        let is_stacked = cells.iter().all(|(_, cell)| cell.width == area.width);
+        let is_airy = |(rows, need): &(u16, Option<RowNeed>)| {
+            need.is_some_and(|need| *rows > need.least && need.most < u16::MAX)
+        };
+        let has_spare = has_spare || is_stacked && needs.iter().skip(1).any(is_airy);
         let half = area.height / 2;
         let is_small = |(rows, need): &(u16, Option<RowNeed>)| {
             *rows < need.map_or(half, |need| need.least.min(half))

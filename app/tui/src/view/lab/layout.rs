@@ -85,8 +85,19 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
     let taken = least(&rows(&needs, shown)) + u32::from(spared);
     let left = u32::from(area.height).saturating_sub(taken) as u16;
     if across == 1 && shown < count && left >= PANEL_ROWS {
-        needs[shown].least = needs[shown].least.min(left);
+        if needs[shown].least > left {
+            // No air between the bars of others while it is cut.
+            let others = needs[1..shown].iter_mut().filter(|need| need.most < u16::MAX);
+            others.for_each(|need| need.most = need.least);
+            needs[shown].least = left;
+        }
         shown += 1;
+    }
+    // The first one is smaller where that makes the others whole.
+    if needs[0].most == u16::MAX && lab.pictures.chosen == 0 {
+        let others = least(&rows(&needs, shown)) - u32::from(rows(&needs, shown)[0].least);
+        let left = u32::from(area.height).saturating_sub(others) as u16;
+        needs[0].least = needs[0].least.min(left.max(PANEL_ROWS));
     }
     let weight = |shown: usize| match (columns, lab.pictures.chosen) {
         (1, 0) => TWICE,
