@@ -3,7 +3,7 @@
 //! Whether a device agrees with the interpreter, element by element.
 
 use crate::diagnostic::Diagnostic;
-use crate::machine::{bits, real, value};
+use crate::machine::{bits, index, real, value};
 use crate::types::{Access, Scalar};
 use crate::{BoundArgument, Fault, Kernel, Machine};
 use mlsys_lab::{DeviceId, Value};
@@ -111,8 +111,11 @@ pub fn require_harmless(ended: &Machine) -> Result<(), DeviceError> {
     let first = findings.listed().iter().find(|found| found.fault == fault);
     let detail = first.map_or_else(String::new, |found| {
         format!(
-            ": line {}, block {:?}, thread {:?}: {}",
-            found.place.line, found.block, found.thread, found.sentence
+            ": line {}, block {}, thread {}: {}",
+            found.place.line,
+            index(found.block),
+            index(found.thread),
+            found.sentence
         )
     });
     Err(DeviceError::Harmful(format!(

@@ -37,6 +37,7 @@ pub use crate::machine::arguments::{Argument, Values};
 pub use crate::machine::cell::CellState;
 pub use crate::machine::counters::{Counts, Traffic};
 pub use crate::machine::execute::NanWatch;
+pub(crate) use crate::machine::fault::index;
 pub use crate::machine::fault::{Fault, Finding, Findings};
 pub use crate::machine::inspect::{BlockState, BlockView, ThreadState};
 pub use crate::machine::launch::{BoundArgument, Launch, LaunchError};

@@ -59,13 +59,13 @@ fn a_wrong_value_is_reported_with_the_right_one() {
     let feedback = graded(&lesson, &kernel(line)).feedback.unwrap();
     assert_eq!(
         feedback,
-        "two blocks of four: B[5] is 9, and should be 2 (written at line 1, warp 0 of block [0, 0, 0], step 25)"
+        "two blocks of four: B[5] is 9, and should be 2 (written at line 1, warp 0 of block (0,0,0), step 25)"
     );
     let line = "int i = blockDim.x * blockIdx.x + threadIdx.x; if (i < n && i != 3) B[n - 1 - i] = A[i] + 1;";
     let feedback = graded(&lesson, &kernel(line)).feedback.unwrap();
     assert_eq!(
         feedback,
-        "two blocks of four: B[0] is 8, and should be 7 (written at line 1, warp 0 of block [1, 0, 0], step 23), and 7 more differ"
+        "two blocks of four: B[0] is 8, and should be 7 (written at line 1, warp 0 of block (1,0,0), step 23), and 7 more differ"
     );
 }
 
@@ -192,7 +192,7 @@ fn each_test_has_its_result_and_cost() {
     };
     assert_eq!(
         first,
-        "B[0] is 0, and should be 7 (written at line 1, warp 0 of block [0, 0, 0], step 14), and 7 more differ"
+        "B[0] is 0, and should be 7 (written at line 1, warp 0 of block (0,0,0), step 14), and 7 more differ"
     );
     assert!(second.starts_with("B[0] is "), "{second}");
     let site = cases[0].site.as_deref().unwrap();

@@ -1,6 +1,7 @@
 //! The claim for every launch: what it is about, and its sentence.
 
 use crate::lab::{Job, panels};
+use crate::machine::index;
 use crate::proof::{BlockRule, Contract, Given, GridRule, MOST_OF_ONE, Party, Verdict, Witness};
 use crate::{Fault, Finding, Launch, Place, recipe};
 use mlsys_lab::frame::kernel::{Argument, Claim, ClaimKind, FaultSite, Whole};
@@ -172,7 +173,7 @@ fn extents(extents: [u32; 3]) -> String {
 fn position(place: [u32; 3]) -> String {
     match place {
         [x, 0, 0] => x.to_string(),
-        [x, y, 0] => format!("({x}, {y})"),
-        [x, y, z] => format!("({x}, {y}, {z})"),
+        [x, y, 0] => format!("({x},{y})"),
+        place => index(place),
     }
 }

@@ -1,7 +1,7 @@
 //! Which instruction gave an element of a buffer its value: the launch is run again, step by step.
 
 use crate::lab::Job;
-use crate::machine::{Reach, position};
+use crate::machine::{Reach, index, position};
 use crate::{LANES, Machine, Step};
 use mlsys_lab::frame::kernel::{Element, Problem};
 use mlsys_lab::{LabError, Params, Run};
@@ -76,7 +76,7 @@ impl Watched {
             sentence: format!("writes {}", self.0),
             outside: None,
         };
-        let sentence = format!("line {line}, warp {warp} of block {block:?}, step {clock}");
+        let sentence = format!("line {line}, warp {warp} of block {}, step {clock}", index(block));
         Some(Write { sentence, place })
     }
 

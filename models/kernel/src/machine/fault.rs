@@ -59,6 +59,11 @@ pub struct Findings {
     listed: Vec<Finding>,
 }
 
+/// An index as `(1,0,0)`, the way in which CUDA's debugger writes it.
+pub(crate) fn index([x, y, z]: [u32; 3]) -> String {
+    format!("({x},{y},{z})")
+}
+
 impl Findings {
     pub fn count(&self, fault: Fault) -> u64 {
         self.counts[fault as usize]
@@ -82,8 +87,8 @@ impl Findings {
     pub(crate) fn first_problem(&self) -> Option<String> {
         let mut listed = self.listed.iter();
         listed.find(|finding| finding.fault != Fault::EqualWrites).map(|first| {
-            let (line, block, thread) = (first.place.line, first.block, first.thread);
-            format!("line {line}, block {block:?}, thread {thread:?}: {}", first.sentence)
+            let [block, thread] = [first.block, first.thread].map(index);
+            format!("line {}, block {block}, thread {thread}: {}", first.place.line, first.sentence)
         })
     }
 

@@ -3,7 +3,7 @@
 use crate::bytecode::{Array, Reg, Row, RowEnd, address};
 use crate::machine::cell::{CellAccess, Rival};
 use crate::machine::execute::Executor;
-use crate::machine::fault::Fault;
+use crate::machine::fault::{Fault, index};
 use crate::machine::memory::Target;
 use crate::machine::warp::{AccessKind, lanes, position};
 use crate::typed_ast::RowBound;
@@ -191,9 +191,9 @@ impl Executor<'_> {
             let other = if other == own {
                 "another thread".to_owned()
             } else if block == own.0 {
-                format!("thread {thread:?} of the same block")
+                format!("thread {} of the same block", index(thread))
             } else {
-                format!("thread {thread:?} of block {block:?}")
+                format!("thread {} of block {}", index(thread), index(block))
             };
             format!("{verb} {name}, and {other} {does} with no barrier between")
         });
