@@ -129,7 +129,7 @@ impl Session {
             "left out by compression",
             "late gradients",
         ];
-        let note = "Weights, gradients and state as they are held; activations by the rules of lab capture.";
+        let note = "Weights, gradients and state as they are held; activations counted by what each operation keeps.";
         stacks("bytes", parts, rows, None, note)
     }
 

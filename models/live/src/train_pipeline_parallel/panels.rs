@@ -79,8 +79,8 @@ fn memory(setup: &Setup, stages: &[Memory], alone: &Memory) -> Frame {
         let remark = format!("{} in flight{kept}", mlsys_lab::value::number(of.peak));
         stack(format!("stage {stage}"), of, remark)
     }));
-    let note = "Activations by the rules of lab capture. Gradients take as much as the weights, the optimizer state \
-                twice as much; neither is shown.";
+    let note = "Activations are counted by what each operation keeps. Gradients take as much as the weights, \
+                the optimizer state twice as much; neither is shown.";
     let parts = ["weights", "stashed weights", "activations", "waiting for W"];
     stacks("bytes", parts, rows, None, note)
 }
