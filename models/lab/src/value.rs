@@ -193,13 +193,13 @@ pub fn significant(x: f64, digits: usize) -> f64 {
     format!("{x:.*e}", digits.saturating_sub(1)).parse().unwrap_or(x)
 }
 
-/// A share as a person says it, such as `70.2%`, or `0.003%` where that would round to nothing.
+/// A share as a person says it, such as `70.2 %`, or `0.003 %` where that would round to nothing.
 pub fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     if percent == 0.0 || !percent.is_finite() || percent.abs() >= 0.995 {
-        return format!("{percent:.1}%");
+        return format!("{percent:.1} %");
     }
-    format!("{}%", number(significant(percent, 2)))
+    format!("{} %", number(significant(percent, 2)))
 }
 
 /// A length of time as a person says it, with three digits.
@@ -274,15 +274,15 @@ mod tests {
             assert_eq!(duration(seconds), told, "{seconds}");
         }
         for (share, text) in [
-            (0.701988, "70.2%"),
-            (0.0, "0.0%"),
-            (1.0, "100.0%"),
-            (0.000032644, "0.0033%"),
-            (5.1e-7, "5.1e-5%"),
-            (0.00096, "0.096%"),
-            (0.0013, "0.13%"),
-            (0.00996, "1.0%"),
-            (-0.25, "-25.0%"),
+            (0.701988, "70.2 %"),
+            (0.0, "0.0 %"),
+            (1.0, "100.0 %"),
+            (0.000032644, "0.0033 %"),
+            (5.1e-7, "5.1e-5 %"),
+            (0.00096, "0.096 %"),
+            (0.0013, "0.13 %"),
+            (0.00996, "1.0 %"),
+            (-0.25, "-25.0 %"),
         ] {
             assert_eq!(percent(share), text, "{share}");
         }

@@ -272,7 +272,7 @@ fn panels_say_what_they_show() {
         ("loss-curve", "loss_floor is 0.02 nats. batch_size became 128 at step 260."),
         (
             "decision-boundary",
-            "probability of class 1, 48 by 48 cells, 50% of them at or above 0.5",
+            "probability of class 1, 48 by 48 cells, 50 % of them at or above 0.5",
         ),
         ("confusion", "445 of 484 on the diagonal, most off it in row 3, column 8: 7."),
         ("samples", "8 images, 1 wrong: 8, is 0."),

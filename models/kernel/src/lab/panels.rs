@@ -7,7 +7,7 @@ use mlsys_lab::Run;
 use mlsys_lab::frame::kernel::{Claim, Issue, Kernel as KernelFrame, Problem, View, Whole};
 use mlsys_lab::frame::{Pane, Span, Table, Timeline};
 use mlsys_lab::picture::{line, log_axis, point, scatter};
-use mlsys_lab::value::percent;
+use mlsys_lab::value::{percent, significant};
 use mlsys_lab::{Frame, Tables, Value, picture};
 use std::collections::BTreeMap;
 
@@ -107,9 +107,10 @@ pub(super) fn accesses(text: &str, machine: &Machine) -> Frame {
             Value::Float(hundredths(sectors as f64 / warps as f64))
         };
         let used = if sectors == 0 {
-            String::new()
+            Value::from("")
         } else {
-            format!("{:.1} %", 100.0 * sum(|t| t.used) as f64 / (32 * sectors) as f64)
+            let share = sum(|t| t.used) as f64 / (32 * sectors) as f64;
+            Value::Float(significant(100.0 * share, 3))
         };
         let moved = |traffic: Traffic| match traffic.accesses {
             0 => Value::from(""),
@@ -125,7 +126,7 @@ pub(super) fn accesses(text: &str, machine: &Machine) -> Frame {
             moved(counts.atomic),
             Value::Int(counts.shared as i64),
             Value::Int(counts.replays as i64),
-            Value::from(used),
+            used,
             each,
         ]
     };
@@ -138,7 +139,7 @@ pub(super) fn accesses(text: &str, machine: &Machine) -> Frame {
         );
     }
     let titles = [
-        "line", "kernel", "global", "loaded", "stored", "atomic", "shared", "replays", "used",
+        "line", "kernel", "global", "loaded", "stored", "atomic", "shared", "replays", "used, %",
         "each",
     ];
     // What no line of this kernel does takes no room from the others.

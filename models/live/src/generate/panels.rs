@@ -201,7 +201,7 @@ fn attention(session: &Session) -> Result<Frame, CommError> {
     let most = cells.iter().copied().fold(0.0, f32::max);
     let newest = begin + shown.saturating_sub(1);
     let legend = format!(
-        "how much the newest token read, '{}' at {newest}, looks at each: {:.0}% at most",
+        "how much the newest token read, '{}' at {newest}, looks at each: {:.0} % at most",
         label(newest),
         100.0 * most
     );
@@ -252,7 +252,7 @@ fn text(session: &Session) -> Frame {
         (speculation.acceptance(), session.costs.expected_tokens())
     {
         note.push_str(&format!(
-            "; {} of {} checked drafts were accepted ({:.0}%): {:.2} tokens a pass of the model, {expected:.2} by the formula",
+            "; {} of {} checked drafts were accepted ({:.0} %): {:.2} tokens a pass of the model, {expected:.2} by the formula",
             speculation.accepted,
             speculation.judged,
             100.0 * share,

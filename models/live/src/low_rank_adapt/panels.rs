@@ -229,7 +229,7 @@ fn memory(session: &Session) -> Frame {
             (
                 "adapters".to_owned(),
                 vec![frozen, 4.0 * adapters, 4.0 * adapters, 8.0 * adapters],
-                format!("{:.0}% of full fine-tuning", 100.0 * own / full),
+                format!("{:.0} % of full fine-tuning", 100.0 * own / full),
             ),
             (
                 "full fine-tuning".to_owned(),

@@ -164,7 +164,7 @@ impl Choice {
         if self.method == Method::Groups {
             return format!("{} of {}", self.keep, self.group);
         }
-        format!("{percent}% removed")
+        format!("{percent} % removed")
     }
 }
 

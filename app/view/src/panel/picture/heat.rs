@@ -341,7 +341,7 @@ fn words(map: &HeatMap) -> String {
     let above = finite.iter().filter(|x| **x >= middle).count();
     let share = if finite.is_empty() { 0.0 } else { 100.0 * above as f64 / finite.len() as f64 };
     let mut text = format!(
-        "{}, {} by {} cells, {share:.0}% of them at or above {}.",
+        "{}, {} by {} cells, {share:.0} % of them at or above {}.",
         if map.legend.is_empty() { "a field" } else { &map.legend },
         map.columns,
         map.rows,

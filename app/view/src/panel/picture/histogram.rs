@@ -298,7 +298,7 @@ fn levels_in_range(histogram: &Histogram, (from, to): (f64, f64)) -> impl Iterat
 fn part(distribution: &Distribution, bin: usize) -> String {
     let count = distribution.counts.get(bin).copied().unwrap_or(0);
     let share = 100.0 * count as f64 / distribution.total().max(1) as f64;
-    let text = format!("{count} ({share:.1}%)");
+    let text = format!("{count} ({share:.1} %)");
     match distribution.name.as_str() {
         "" => text,
         name => format!("{name} {text}"),

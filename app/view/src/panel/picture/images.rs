@@ -235,7 +235,7 @@ impl Picture for Images {
         match (judged, labels.is_empty()) {
             (false, _) if self.blank.is_some() => {
                 let blank = 100.0 * self.blank_share();
-                format!("{count} images, {blank:.0}% of their pixels blank.")
+                format!("{count} images, {blank:.0} % of their pixels blank.")
             }
             (false, _) => format!("{count} images."),
             (true, true) => format!("{count} images, all right."),

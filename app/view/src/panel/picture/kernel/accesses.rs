@@ -10,6 +10,7 @@ use mlsys_lab::frame::{Cell, CellRow, Cells, Frame, Kind, Pane, Tone};
 use super::before::Before;
 use super::cell_kinds::{kind, kinds, lane_ranges, taken, verb};
 use super::{KernelDebugger, NOTHING_RUN, Thread};
+use crate::quantity::percent;
 
 /// Bytes of a sector of global memory.
 const SECTOR: i64 = 32;
@@ -152,14 +153,14 @@ pub(super) fn sectors(debugger: &KernelDebugger, before: Option<&Before<'_>>) ->
     let lanes: Vec<usize> = (0..LANES).filter(|lane| reached[*lane].is_some()).collect();
     let all = 32 * access.sectors;
     let note = format!(
-        "{}Line {line}: {} {} {bytes} bytes each. {} {} of {SECTOR} bytes move, {all} bytes; {} of them are used, {:.1}%.",
+        "{}Line {line}: {} {} {bytes} bytes each. {} {} of {SECTOR} bytes move, {all} bytes; {} of them are used, {}.",
         position.preface,
         lane_ranges(&lanes),
         verb(Some(access.kind), lanes.len()),
         access.sectors,
         if access.sectors == 1 { "sector" } else { "sectors" },
         access.used,
-        100.0 * access.used as f64 / all.max(1) as f64,
+        percent(access.used as f64 / all.max(1) as f64),
     );
     Frame::Cells(Cells {
         group: access.bytes.max(1) as usize,

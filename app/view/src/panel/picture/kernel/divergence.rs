@@ -7,6 +7,7 @@ use mlsys_lab::frame::{Cell, CellRow, Cells, Kind, Tone};
 use super::before::Before;
 use super::cell_kinds::lane_ranges;
 use super::debugger::{KernelDebugger, Thread};
+use crate::quantity::percent;
 use crate::text;
 
 const ACTIVE: usize = 0;
@@ -121,7 +122,8 @@ pub(super) fn raster(
     let then_rows = if then.is_empty() { 0 } else { then_groups.len() + 1 + then_heading };
     let groups = groups(shown, rows.saturating_sub(8 + then_rows) < LANES);
     let [issued, share] = activity(&all);
-    let summary = format!("{name}: {issued:.0} instructions, {share:.0} % of their lanes active.");
+    let summary =
+        format!("{name}: {issued:.0} instructions, {} of their lanes active.", percent(share));
     let mut cell_rows = heading(shown, stretches.has_loops());
     // The lanes are the picture: rounds and instructions are left out where not all rows fit.
     let around = LEGEND + usize::from(text::rows(&summary, columns as u16));
@@ -153,7 +155,7 @@ pub(super) fn raster(
         String::new()
     } else {
         let [issued, share] = activity(&then);
-        format!(" In {label} {issued:.0} instructions, {share:.0} % active.")
+        format!(" In {label} {issued:.0} instructions, {} active.", percent(share))
     };
     let mut kinds =
         vec![kind("active", Tone::First), kind("inactive", Tone::Faint), kind("", Tone::Text)];
@@ -186,11 +188,11 @@ fn issues(kernel: &Kernel, warp: (u32, u32)) -> Vec<&Issue> {
     kernel.whole.issues.iter().filter(|issue| (issue.block, issue.warp) == warp).collect()
 }
 
-/// Instructions, and the active share of their lanes in percent.
+/// Instructions, and the active share of their lanes.
 fn activity(all: &[&Issue]) -> [f64; 2] {
     let issued: u64 = all.iter().map(|issue| u64::from(issue.instructions)).sum();
     let active: u64 = all.iter().map(|i| u64::from(i.instructions * i.mask.count_ones())).sum();
-    [issued as f64, 100.0 * active as f64 / (LANES as u64 * issued.max(1)) as f64]
+    [issued as f64, active as f64 / (LANES as u64 * issued.max(1)) as f64]
 }
 
 fn heading(shown: &[Stretch], has_loops: bool) -> Vec<CellRow> {

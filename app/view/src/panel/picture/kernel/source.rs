@@ -16,6 +16,7 @@ use super::{KernelDebugger, write_sentences};
 use crate::canvas::{self as pen, Canvas, Pen, width};
 use crate::panel::picture::RowNeed;
 use crate::panel::plane::split;
+use crate::quantity::percent;
 use crate::text;
 use crate::theme::Look;
 
@@ -63,7 +64,7 @@ type Column = (&'static str, fn(&LineCost) -> String);
 
 const COLUMNS: [Column; 5] = [
     ("runs", |cost| where_run(cost, cost.issues)),
-    ("lanes", |cost| share(cost).map_or(String::new(), |share| format!("{:.0}%", 100.0 * share))),
+    ("lanes", |cost| share(cost).map_or(String::new(), percent)),
     ("sectors", |cost| match cost.accesses {
         0 => String::new(),
         _ => where_run(cost, cost.sectors),
