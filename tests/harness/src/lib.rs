@@ -13,3 +13,4 @@ pub mod samples;
 pub mod sandbox;
 pub mod script;
 pub mod snapshot;
+pub mod tables;

@@ -13,6 +13,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::thread;
 
 use mlsys_harness::snapshot::rows;
+use mlsys_harness::tables::{mixed, tables, worded_numbers};
 use mlsys_lab::control::{Limits, StopReason};
 use mlsys_lab::device::DeviceId;
 use mlsys_lab::frame::Frame;
@@ -129,8 +130,15 @@ impl Opened<'_> {
         let panel = &lab.schema.panels[index].name;
         let about = format!("{} {} {panel} {size:?} {side:?}", self.about, lab.id);
         let scene = page.labs[self.place].scene(index).unwrap();
+        let frame = page.labs[self.place].frame(index);
+        let tables = frame.map_or_else(Vec::new, tables);
+        let worded = tables.iter().flat_map(|table| worded_numbers(table));
+        self.found.extend(worded.map(|column| format!("{about}: numbers in words: {column}")));
         for (wide, high) in [(64, 8), (64, 18), (78, 20)] {
             let area = Rect::new(0, 0, wide, high);
+            let look = &self.bench.app.screen.look;
+            let columns = tables.iter().flat_map(|table| panel::columns(table, area, look));
+            self.found.extend(mixed_columns(columns.collect(), &about));
             let texts = panel::overwritten(area, &scene, &self.bench.app.screen.look);
             let about = |text: &String| format!("{about} at {wide}x{high}: {text}");
             self.found.extend(texts.iter().map(about));
@@ -154,6 +162,8 @@ impl Opened<'_> {
         let text: String = shown.concat().split_whitespace().collect();
         let frame = self.bench.page().labs[self.place].frame(index);
         let notes = frame.filter(|_| side == Side::Picture).into_iter().flat_map(notes);
+        let named = notes.clone().filter(|note| names_a_lab(note));
+        self.found.extend(named.map(|note| format!("{about} names another lab: {note}")));
         let missing =
             notes.filter(|note| !text.contains(&note.split_whitespace().collect::<String>()));
         self.found.extend(missing.map(|note| format!("{about} lacks the note {note}")));
@@ -228,6 +238,20 @@ fn cut(lesson: &Arc<Lesson>) -> Vec<String> {
         }
     }
     found
+}
+
+/// Whether a sentence names a kind of lab, which a lesson need not have.
+fn names_a_lab(note: &str) -> bool {
+    let kinds = mlsys_registry::built_in().iter().map(|lab| &lab.schema().kind);
+    kinds.into_iter().any(|kind| note.contains(&format!("lab {kind}")))
+}
+
+/// The columns of numbers in several forms; of one with a unit for each row none.
+fn mixed_columns(columns: Vec<(String, Vec<String>)>, about: &str) -> Vec<String> {
+    let has_units = |place: usize| columns.get(place + 1).is_some_and(|(title, _)| title == "unit");
+    let found = columns.iter().enumerate().filter(|(place, _)| !has_units(*place));
+    let found = found.filter_map(|(_, (title, cells))| Some((title, mixed(cells)?)));
+    found.map(|(title, cells)| format!("{about}: forms in column {title}: {cells}")).collect()
 }
 
 /// The sentences below a picture, those of the first of several.
