@@ -60,14 +60,18 @@ pub(super) fn named(
     unit: Option<&str>,
     env: &dyn Env,
 ) -> Option<String> {
-    let edits = edits(&answer.expr).into_iter();
+    let edits = edits(&answer.expr, env).into_iter();
     let edited = edits.filter_map(|(mistake, expr)| match evaluate(&expr, env) {
         Ok(Value::Number(x)) => Some((mistake, x)),
         Ok(Value::Text(_) | Value::Bool(_) | Value::Series(_)) | Err(_) => None,
     });
     let all = scaled(value, unit).into_iter().chain(edited);
     let found = all.filter(|(_, x)| *x != value && given.is(*x)).map(|(mistake, _)| mistake);
-    let found: BTreeSet<Mistake> = found.collect();
+    let mut found: BTreeSet<Mistake> = found.collect();
+    // What another mistake gives as well is rarely that of a sign: where two terms cancel, the other is the simpler one.
+    if found.len() > 1 {
+        found.remove(&Mistake::Sign);
+    }
     // What holds of the whole number is told alone; of two places in the expression either may be it.
     let most = if found.first().is_some_and(|first| *first < Mistake::Reciprocal) { 1 } else { 2 };
     let told: Vec<&str> = found.into_iter().take(most).map(Mistake::say).collect();
@@ -101,7 +105,7 @@ fn scaled(value: f64, unit: Option<&str>) -> Vec<(Mistake, f64)> {
 }
 
 /// The expression with one edit, at each of its places.
-fn edits(expr: &Expr) -> Vec<(Mistake, Expr)> {
+fn edits(expr: &Expr, env: &dyn Env) -> Vec<(Mistake, Expr)> {
     let with = |node: Node| Expr { node, span: expr.span };
     let mut all = Vec::new();
     match &expr.node {
@@ -112,7 +116,7 @@ fn edits(expr: &Expr) -> Vec<(Mistake, Expr)> {
             if *op == UnaryOp::Negate {
                 all.push((Mistake::Sign, operand.as_ref().clone()));
             }
-            let inside = edits(operand).into_iter();
+            let inside = edits(operand, env).into_iter();
             all.extend(inside.map(|(mistake, one)| (mistake, with(Node::Unary(*op, one.into())))));
         }
         Node::Binary(op, left, right) => {
@@ -123,11 +127,13 @@ fn edits(expr: &Expr) -> Vec<(Mistake, Expr)> {
                 BinaryOp::Add | BinaryOp::Subtract => {
                     let is_sum = *op == BinaryOp::Add;
                     let other = if is_sum { BinaryOp::Subtract } else { BinaryOp::Add };
-                    all.extend([
-                        (Mistake::Term, a.clone()),
-                        (Mistake::Sign, joined(other, a, b.clone())),
-                    ]);
-                    all.extend(is_sum.then_some((Mistake::Term, b)));
+                    all.push((Mistake::Term, a.clone()));
+                    all.extend(is_sum.then(|| (Mistake::Term, b.clone())));
+                    let exchanged = joined(other, a, b);
+                    // Terms that cancel then are missing, whatever their signs.
+                    if !is_nothing(&exchanged, env) {
+                        all.push((Mistake::Sign, exchanged));
+                    }
                 }
                 BinaryOp::Multiply => all.extend([(Mistake::Factor, a), (Mistake::Factor, b)]),
                 BinaryOp::Divide => {
@@ -145,7 +151,7 @@ fn edits(expr: &Expr) -> Vec<(Mistake, Expr)> {
                 | BinaryOp::Remainder
                 | BinaryOp::Power => {}
             }
-            let (lefts, rights) = (edits(left).into_iter(), edits(right).into_iter());
+            let (lefts, rights) = (edits(left, env).into_iter(), edits(right, env).into_iter());
             all.extend(
                 lefts.map(|(mistake, one)| (mistake, joined(*op, one, right.as_ref().clone()))),
             );
@@ -171,7 +177,7 @@ fn edits(expr: &Expr) -> Vec<(Mistake, Expr)> {
                     .map(|one| (Mistake::Rounding, one.clone())),
             );
             for (place, argument) in arguments.iter().enumerate() {
-                all.extend(edits(argument).into_iter().map(|(mistake, one)| {
+                all.extend(edits(argument, env).into_iter().map(|(mistake, one)| {
                     let mut arguments = arguments.clone();
                     arguments[place] = one;
                     (mistake, with(Node::Call(*function, arguments)))
@@ -181,6 +187,16 @@ fn edits(expr: &Expr) -> Vec<(Mistake, Expr)> {
         Node::Text(_) | Node::Bool(_) | Node::Name(_) => {}
     }
     all
+}
+
+/// Whether a sum or a difference comes to nothing against its terms.
+fn is_nothing(sum: &Expr, env: &dyn Env) -> bool {
+    let Node::Binary(_, left, right) = &sum.node else { return false };
+    let size = |expr: &Expr| match evaluate(expr, env) {
+        Ok(Value::Number(x)) => x.abs(),
+        Ok(Value::Text(_) | Value::Bool(_) | Value::Series(_)) | Err(_) => f64::NAN,
+    };
+    size(sum) <= 1e-9 * size(left).max(size(right))
 }
 
 const ROUNDING: [Function; 3] = [Function::Floor, Function::Ceil, Function::Round];

@@ -162,3 +162,33 @@ fn a_wrong_number_that_no_mistake_gives_is_told_how_far_off_it_is() {
         assert!(feedback.starts_with("No common mistake") && feedback.contains(said), "{feedback}");
     }
 }
+
+#[test]
+fn signs_are_named_only_where_nothing_simpler_gives_the_number() {
+    for (answer, given, said) in [
+        ("7*5 + 4", "31", Some("plus and a minus")),
+        ("(12 - 3)*6", "90", Some("plus and a minus")),
+        // The terms cancel: both are missing.
+        ("5*6 + 30 + 8", "8", Some("term")),
+        ("40*3 + 120", "0", None),
+        // With the other sign, and without a term.
+        ("8 + 4 - 1", "3", Some("term")),
+        // Three digits tell neither from the other.
+        ("1e6 + 3", "1.00e6", Some("term")),
+    ] {
+        let lesson = crate::support::lesson(&format!(
+            "{{question}} q\ntype = \"numeric\"\nprompt = \"?\"\nanswer = \"{answer}\"\ntolerance = {{ rel = 1e-9 }}\n"
+        ));
+        let question = lesson.questions().next().unwrap();
+        let grade = question.grade(&Answer::One(given.to_owned()), &LessonEnv::new(), &registry());
+        let named = named_mistake(&grade);
+        match said {
+            Some(said) => {
+                let is_alone =
+                    named.is_some_and(|named| named.contains(said) && !named.contains("Or:"));
+                assert!(is_alone, "{answer}: {grade:?}");
+            }
+            None => assert_eq!(named, None, "{answer}"),
+        }
+    }
+}
