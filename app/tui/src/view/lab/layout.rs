@@ -93,8 +93,9 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
         }
         shown += 1;
     }
-    // The first one is smaller where that makes the others whole.
-    if needs[0].most == u16::MAX && lab.pictures.chosen == 0 {
+    // The first one is smaller where that makes the others whole, which have a need.
+    let are_bounded = needs[1..shown].iter().all(|need| need.most < u16::MAX);
+    if needs[0].most == u16::MAX && are_bounded && lab.pictures.chosen == 0 {
         let others = least(&rows(&needs, shown)) - u32::from(rows(&needs, shown)[0].least);
         let left = u32::from(area.height).saturating_sub(others) as u16;
         needs[0].least = needs[0].least.min(left.max(PANEL_ROWS));
