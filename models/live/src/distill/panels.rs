@@ -117,8 +117,9 @@ fn soft_targets(session: &Session) -> Frame {
     let logits = &fresh.logits[index * CLASSES..][..CLASSES];
     let answer = |temperature: f64| {
         let p = softened(logits, temperature).into_iter().enumerate();
-        // Three digits: a share, not a measurement.
-        let p = p.map(|(class, p)| bar(class.to_string(), significant(100.0 * p, 3), ""));
+        // Three digits, and no more than three behind the point: a share, not a measurement.
+        let percent = |p: f64| (1e3 * significant(100.0 * p, 3)).round() / 1e3;
+        let p = p.map(|(class, p)| bar(class.to_string(), percent(p), ""));
         pane(format!("teacher at T = {}", number(temperature)), bars("%", p.collect()))
     };
     let label = fresh.examples.labels[index].to_string();

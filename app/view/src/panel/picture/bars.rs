@@ -1,19 +1,22 @@
 //! Labelled lengths on a linear axis, or marks on a logarithmic one.
 
+mod values;
+
 use mlsys_lab::frame::{Bar, Bars};
 use mlsys_lab::schema::Scale;
-use mlsys_lab::value::{Value, number};
+use mlsys_lab::value::number;
 use ratatui::layout::Rect;
 
 use crate::axis::{Axis, bounds, cell_at};
 use crate::canvas::{self as pen, Canvas, Pen};
 use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
+use crate::panel::picture::bars::values::{scalable, value_texts};
 use crate::panel::picture::{At, LEAST, Picture, RowNeed, page_rows};
 use crate::panel::quantity;
 use crate::panel::view::{AxisRange, FrameView};
-use crate::quantity::column::{Column, Number, Scalable};
-use crate::quantity::{NONE, Prefix, singular, unit};
+use crate::quantity::column::Scalable;
+use crate::quantity::unit;
 use crate::theme::Look;
 
 /// Columns that the longest bar has at least before remarks stand right of it.
@@ -52,62 +55,6 @@ fn axis(bars: &Bars, held: impl Iterator<Item = f64>) -> Axis {
         // Half of the smallest, so that the smallest still has a length.
         Scale::Log => Axis::around(low / 2.0, high, Scale::Log),
     }
-}
-
-/// A value as a bar has it: four digits, and all of a count that is short.
-fn shortened(value: f64, unit: Option<&str>) -> Option<Number> {
-    /// Up to here a count is read whole.
-    const COUNTED: f64 = 1e7;
-    let is_count = scalable(unit) == Scalable::Count && value.fract() == 0.0;
-    match is_count && value.abs() < COUNTED {
-        true => Number::new(&Value::Int(value as i64)),
-        false => Number::rounded(value, 4),
-    }
-}
-
-fn scalable(unit: Option<&str>) -> Scalable<'_> {
-    match unit {
-        Some(unit) if Prefix::for_size(1e4, Some(unit)).letter().is_some() => Scalable::Unit(unit),
-        Some(unit @ ("seconds" | "s" | "joules" | "J")) => Scalable::Unit(unit),
-        Some("%") => Scalable::Not,
-        Some(_) | None => Scalable::Count,
-    }
-}
-
-/// The values, all in one form, with the unit where there is one.
-fn value_texts(bars: &Bars, unit: Option<&str>, look: &Look) -> Vec<String> {
-    let is_drawn = |value: f64| value.is_finite() && (bars.scale == Scale::Linear || value > 0.0);
-    let number = |bar: &Bar| {
-        bar.value.filter(|value| is_drawn(*value)).and_then(|value| shortened(value, unit))
-    };
-    let numbers: Vec<Number> = bars.bars.iter().filter_map(number).collect();
-    let scalable = scalable(unit);
-    let column = Column::with_prefix(&numbers, scalable);
-    let prefix = column.prefix();
-    let text = |number: &Number| {
-        let digits = column.text(number);
-        let suffix = match (scalable, prefix) {
-            (Scalable::Unit(_) | Scalable::Not, prefix) => {
-                prefix.unwrap_or(NONE).suffix(unit, &look.glyphs)
-            }
-            (Scalable::Count, Some(prefix)) => {
-                let letter = prefix.suffix(Some(""), &look.glyphs);
-                return format!("{digits} {letter} {}", unit.unwrap_or("")).trim_end().to_owned();
-            }
-            (Scalable::Count, None) => NONE.suffix(unit, &look.glyphs),
-        };
-        let suffix = if digits.trim_end() == "1" { singular(&suffix) } else { suffix };
-        // Without a unit the spaces behind a number keep its point in place.
-        if suffix.is_empty() { digits } else { format!("{digits} {suffix}") }
-    };
-    let texts = bars.bars.iter().map(|bar| match (bar.value, number(bar)) {
-        (Some(_), Some(number)) => text(&number),
-        (Some(x), None) if x.is_finite() => {
-            format!("{} (not on a log axis)", quantity(x, unit, &look.glyphs))
-        }
-        (Some(_) | None, _) => format!("{} not finite", look.glyphs.not_finite),
-    });
-    texts.collect()
 }
 
 /// What is told of a remark.
