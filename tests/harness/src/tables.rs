@@ -16,17 +16,18 @@ pub fn tables(frame: &Frame) -> Vec<&Table> {
     }
 }
 
-/// The columns of which all cells are numbers, and some of them words with a unit: the unit belongs into the title. The
-/// first column has the names of rows, which may be digits.
+/// The columns of which all cells are numbers, and some of them words with a unit: the unit belongs into the title. Names
+/// may be digits alone, such as versions.
 pub fn worded_numbers(table: &Table) -> Vec<String> {
     let column = |place: usize| {
         let cells = || table.rows.iter().filter_map(move |row| row.get(place));
         let words = cells().filter_map(Value::as_str).filter(|word| !word.trim().is_empty());
         let words: Vec<&str> = words.collect();
-        let all = !words.is_empty() && words.iter().all(|word| is_quantity(word));
+        let is_name = words.iter().all(|word| word.ends_with(|c: char| c.is_ascii_digit()));
+        let all = !is_name && words.iter().all(|word| is_quantity(word));
         all.then(|| format!("{}: {}", table.columns[place], words.join(" | ")))
     };
-    (1..table.columns.len()).filter_map(column).collect()
+    (0..table.columns.len()).filter_map(column).collect()
 }
 
 /// Whether a text is a number, alone or with one word behind it.
@@ -73,11 +74,12 @@ mod tests {
             assert_eq!(mixed(&cells(words)).is_some(), is_mixed, "{words:?}");
         }
         let column = |cells: &[Value]| {
-            let rows = cells.iter().map(|cell| vec![Value::from("7.0"), cell.clone()]).collect();
-            worded_numbers(&Table::new(["name", "title"].map(str::to_owned).to_vec(), rows))
+            let rows = cells.iter().map(|cell| vec![cell.clone()]).collect();
+            worded_numbers(&Table::new(vec!["title".to_owned()], rows))
         };
         assert_eq!(column(&["13 min".into(), "2 h".into()]), ["title: 13 min | 2 h"]);
         assert_eq!(column(&["3 times".into(), 2.0.into()]).len(), 1);
+        assert!(column(&["7.0".into(), "8.6".into()]).is_empty());
         assert!(column(&["4 of 8".into(), 2.0.into()]).is_empty());
         assert!(column(&["2017-06".into(), "unknown".into()]).is_empty());
     }

@@ -246,10 +246,13 @@ fn names_a_lab(note: &str) -> bool {
     kinds.into_iter().any(|kind| note.contains(&format!("lab {kind}")))
 }
 
-/// The columns of numbers in several forms; of one with a unit for each row none.
+/// The columns of numbers in several forms, but those of which each row is a quantity of its own.
 fn mixed_columns(columns: Vec<(String, Vec<String>)>, about: &str) -> Vec<String> {
-    let has_units = |place: usize| columns.get(place + 1).is_some_and(|(title, _)| title == "unit");
-    let found = columns.iter().enumerate().filter(|(place, _)| !has_units(*place));
+    let title = |place: usize| columns.get(place).map_or("", |(title, _)| title.as_str());
+    let has_units = |place: usize| title(place + 1) == "unit";
+    let is_result = |place: usize| place > 0 && title(place - 1) == "with numbers";
+    let found = columns.iter().enumerate();
+    let found = found.filter(|(place, _)| !has_units(*place) && !is_result(*place));
     let found = found.filter_map(|(_, (title, cells))| Some((title, mixed(cells)?)));
     found.map(|(title, cells)| format!("{about}: forms in column {title}: {cells}")).collect()
 }

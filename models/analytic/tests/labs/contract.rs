@@ -4,6 +4,7 @@ mod well_formed;
 
 use std::collections::BTreeSet;
 
+use mlsys_harness::tables::{tables, worded_numbers};
 use mlsys_lab::frame::Frame;
 use mlsys_lab::schema::{Draw, Type};
 use mlsys_lab::{DeviceId, RunData, Schema, Value};
@@ -144,6 +145,18 @@ fn panels_get_well_formed_pictures() {
             well_formed(frame, &format!("{kind} {panel} {set:?}"));
         }
     }
+}
+
+#[test]
+fn units_of_numbers_stand_in_titles() {
+    let mut worded = Vec::new();
+    for (kind, set) in cases() {
+        for (panel, (_, frame)) in &ran(&kind, &set).frames {
+            let columns = tables(frame).into_iter().flat_map(worded_numbers);
+            worded.extend(columns.map(|column| format!("{kind} {panel} {set:?}, {column}")));
+        }
+    }
+    assert!(worded.is_empty(), "numbers in words: {worded:#?}");
 }
 
 #[test]

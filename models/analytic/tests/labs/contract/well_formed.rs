@@ -1,6 +1,5 @@
 //! What every picture keeps to, whatever its lab.
 
-use mlsys_harness::tables::worded_numbers;
 use mlsys_lab::frame::{self, Frame};
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "kinds that no analytic lab draws are refused")]
@@ -34,8 +33,6 @@ pub(super) fn well_formed(frame: &Frame, place: &str) {
         Frame::Table(table) => {
             assert!(!table.rows.is_empty(), "{place}");
             assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{place}");
-            let worded = worded_numbers(table);
-            assert!(worded.is_empty(), "{place}: numbers in words: {worded:#?}");
             let with_numbers = table.columns.iter().position(|it| it == "with numbers");
             for row in &table.rows {
                 let numbers = with_numbers.map_or(String::new(), |at| row[at].to_string());
