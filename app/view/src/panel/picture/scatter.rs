@@ -88,10 +88,10 @@ fn join(plane: &Plane<'_>, canvas: &mut Canvas, scatter: &Scatter, front: &[usiz
     let mut strokes = vec![(front.filter_map(dot).collect::<Vec<_>>(), ink)];
     // Where lines share cells the first one is seen: it is what the picture is about. A level is told by its ends.
     let mut drawn: Vec<_> = scatter.lines.iter().enumerate().rev().collect();
-    drawn.sort_by_key(|(_, line)| !lines::is_level(line));
+    drawn.sort_by_key(|(_, line)| !key::is_level(line));
     for (place, line) in drawn {
-        let style = lines::style_of(scatter, place, look);
-        let ink = Ink { rank: 2, style, stroke: lines::stroke_of(scatter, place, look), ..ink };
+        let style = key::style_of(scatter, place, look);
+        let ink = Ink { rank: 2, style, stroke: key::stroke_of(scatter, place, look), ..ink };
         strokes.push((line.points.iter().copied().filter_map(dot).collect(), ink));
     }
     for (places, ink) in strokes {

@@ -1,10 +1,10 @@
-//! How lines and points are told apart: by names next to them, by letters, or in the legend alone.
+//! How lines and points are told apart: by colours and strokes, by names next to them, by letters, or in the legend alone.
 
-use mlsys_lab::frame::Scatter;
+use mlsys_lab::frame::{LineRole, Scatter, ScatterLine};
+use ratatui::style::Style;
 
-use super::lines::{stroke_of, style_of};
 use super::words::meaning;
-use crate::canvas as pen;
+use crate::canvas::{self as pen, Stroke};
 use crate::panel::legend::Item;
 use crate::panel::line::letter;
 use crate::theme::Look;
@@ -139,4 +139,43 @@ pub(super) fn entries(
         }
     }));
     entries
+}
+
+/// Whether a line has the same height everywhere.
+pub(super) fn is_level(line: &ScatterLine) -> bool {
+    line.points.windows(2).all(|pair| pair[0].1 == pair[1].1)
+}
+
+/// Lines have the colours that follow those of the groups, but one that joins a group has the group's, and one to compare with
+/// has none.
+pub(super) fn style_of(scatter: &Scatter, line: usize, look: &Look) -> Style {
+    if is_reference(scatter, line) {
+        return look.theme.dim;
+    }
+    look.theme.curve(place_of(scatter, line))
+}
+
+fn is_reference(scatter: &Scatter, line: usize) -> bool {
+    scatter.lines.get(line).is_some_and(|line| line.role == LineRole::Reference)
+}
+
+/// Lines of one colour, in their order.
+const STROKES: [Stroke; 4] =
+    [Stroke::Solid, Stroke::Dashed(4, 2), Stroke::Dashed(1, 1), Stroke::Dashed(6, 1)];
+/// Lines to compare with, in their order.
+const REFERENCES: [Stroke; 4] =
+    [Stroke::Dashed(2, 3), Stroke::Dashed(1, 4), Stroke::Dashed(5, 3), Stroke::Dashed(1, 2)];
+
+/// Lines of one colour have different strokes.
+pub(super) fn stroke_of(scatter: &Scatter, line: usize, look: &Look) -> Stroke {
+    if is_reference(scatter, line) {
+        let before = (0..line).filter(|other| is_reference(scatter, *other)).count();
+        return REFERENCES[before % REFERENCES.len()];
+    }
+    STROKES[place_of(scatter, line) / look.theme.curves.len() % STROKES.len()]
+}
+
+fn place_of(scatter: &Scatter, line: usize) -> usize {
+    let joined = scatter.lines.get(line).and_then(|line| scatter.joined(line));
+    joined.unwrap_or(scatter.series.len().max(1) + line)
 }

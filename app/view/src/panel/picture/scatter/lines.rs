@@ -1,58 +1,18 @@
-//! Lines between two axes: their colours and dashes, and their names next to them.
+//! The names of lines between two axes, next to them.
 
 use std::collections::HashSet;
 
-use mlsys_lab::frame::{LineRole, Scatter, ScatterLine};
+use mlsys_lab::frame::Scatter;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 
-use super::key::Naming;
+use super::key::{Naming, style_of};
 use super::names::{CLOSE, gap, is_line};
 use super::places::{Cells, Place};
 use super::ways::Way;
-use crate::canvas::{self as pen, Canvas, Pen, Stroke};
+use crate::canvas::{self as pen, Canvas, Pen};
 use crate::panel::line::letter;
 use crate::panel::plane::Plane;
 use crate::theme::Look;
-
-/// Whether a line has the same height everywhere.
-pub(super) fn is_level(line: &ScatterLine) -> bool {
-    line.points.windows(2).all(|pair| pair[0].1 == pair[1].1)
-}
-
-/// Lines have the colours that follow those of the groups, but one that joins a group has the group's, and one to compare with
-/// has none.
-pub(super) fn style_of(scatter: &Scatter, line: usize, look: &Look) -> Style {
-    if is_reference(scatter, line) {
-        return look.theme.dim;
-    }
-    look.theme.curve(place_of(scatter, line))
-}
-
-fn is_reference(scatter: &Scatter, line: usize) -> bool {
-    scatter.lines.get(line).is_some_and(|line| line.role == LineRole::Reference)
-}
-
-/// Lines of one colour, in their order.
-const STROKES: [Stroke; 4] =
-    [Stroke::Solid, Stroke::Dashed(4, 2), Stroke::Dashed(1, 1), Stroke::Dashed(6, 1)];
-/// Lines to compare with, in their order.
-const REFERENCES: [Stroke; 4] =
-    [Stroke::Dashed(2, 3), Stroke::Dashed(1, 4), Stroke::Dashed(5, 3), Stroke::Dashed(1, 2)];
-
-/// Lines of one colour have different strokes.
-pub(super) fn stroke_of(scatter: &Scatter, line: usize, look: &Look) -> Stroke {
-    if is_reference(scatter, line) {
-        let before = (0..line).filter(|other| is_reference(scatter, *other)).count();
-        return REFERENCES[before % REFERENCES.len()];
-    }
-    STROKES[place_of(scatter, line) / look.theme.curves.len() % STROKES.len()]
-}
-
-fn place_of(scatter: &Scatter, line: usize) -> usize {
-    let joined = scatter.lines.get(line).and_then(|line| scatter.joined(line));
-    joined.unwrap_or(scatter.series.len().max(1) + line)
-}
 
 /// Writes the name of each line where no other line is as near: as far as possible from everything else, of these places the one
 /// most to the right. A letter on the line takes its place where there is none, or where the legend has it.
