@@ -40,9 +40,13 @@ fn is_quantity(text: &str) -> bool {
     is_number && !unit.trim_start().contains(' ') && unit.chars().all(|c| !c.is_ascii_digit())
 }
 
-/// What is wrong with the cells of a drawn column of numbers: several prefixes, or powers of ten next to none.
+/// What is wrong with the cells of a drawn column of numbers: several prefixes, or powers of ten next to numbers of such sizes
+/// without one.
 pub fn mixed(cells: &[String]) -> Option<String> {
+    let has_power = cells.iter().any(|cell| cell.contains('e'));
+    let is_plain = |cell: &&str| cell.parse().is_ok_and(|x: f64| (0.01..1e4).contains(&x.abs()));
     let cells = cells.iter().map(|cell| cell.trim()).filter(|cell| *cell != "0");
+    let cells = cells.filter(|cell| !(has_power && is_plain(cell)));
     let numbers: Vec<&str> = cells.filter(|cell| is_written_number(cell)).collect();
     let sign = |cell: &&str| cell.chars().find(char::is_ascii_alphabetic);
     let signs: std::collections::BTreeSet<_> = numbers.iter().map(sign).collect();
@@ -67,7 +71,9 @@ mod tests {
             (&["15.7T", "19.5T"][..], false),
             (&["900G", "1.5T"], true),
             (&["562k", "87"], true),
-            (&["0.5", "9e-4"], true),
+            (&["0.5", "9e-4"], false),
+            (&["0.005", "9e-4"], true),
+            (&["12500", "9e4"], true),
             (&["5e-3", "9e-4", "0"], false),
             (&["0.5", "unknown", "12"], false),
         ] {

@@ -1,6 +1,8 @@
 //! How the numbers of a column are written: all of them with one prefix, or all of them with powers of ten, and so that
 //! their points stand below each other.
 
+use std::ops::Range;
+
 use mlsys_lab::value::{Value, number, significant};
 
 use crate::quantity::{NONE, Prefix};
@@ -11,6 +13,10 @@ const DIGITS: i32 = 4;
 const MOST: i32 = 6;
 /// Figures of a number that is read without counting them.
 const LEGIBLE: usize = 12;
+/// What whole numbers are less than that are written with all their figures.
+const COUNTED: f64 = 1e9;
+/// The sizes of numbers that are read better without a power of ten, also next to some with one.
+const PLAIN: Range<f64> = 0.01..1e4;
 /// How many times the smallest number the largest is at most, if both have one prefix.
 const RANGE: f64 = 1e7;
 /// What the largest is less than with a prefix that is chosen for the sake of the smallest.
@@ -39,7 +45,7 @@ impl Number {
 
     /// Whether it is written without a power of ten, and with as few figures as can be read.
     pub(crate) fn is_read_at_a_glance(&self) -> bool {
-        let has_power = self.value.abs() >= 1.0 && self.text.contains('e');
+        let has_power = self.value.abs() >= COUNTED && self.text.contains('e');
         !has_power && self.text.trim_start_matches('-').len() <= LEGIBLE
     }
 }
@@ -78,7 +84,7 @@ impl Scalable<'_> {
 enum Form {
     /// Divided by what the prefix stands for, with at most these decimals.
     Prefixed { prefix: Prefix, decimals: usize },
-    /// With a power of ten each, with at most these decimals.
+    /// Very small and very large ones with a power of ten each, with at most these decimals.
     Powers { decimals: usize },
     /// As it stands by itself: the rows are quantities of several kinds.
     Alone,
@@ -188,6 +194,9 @@ fn written(form: Form, of: &Number) -> String {
             unsigned_zero(format!("{scaled:.*}", own.min(most)))
         }
         Form::Powers { .. } if of.value == 0.0 => "0".to_owned(),
+        Form::Powers { decimals } if PLAIN.contains(&of.value.abs()) => {
+            number(significant(of.value, decimals + 1))
+        }
         Form::Powers { decimals } => {
             let text = format!("{:.decimals$e}", of.value);
             match text.split_once('e') {
@@ -310,12 +319,12 @@ mod tests {
             (&[246.679, 76.5, 240.0], Scalable::Not, None, &["246.68", " 76.5 ", "240   "]),
             (&[0.783_009, 15.9312, 0.0], Scalable::Not, None, &["0.7830", "15.9312", "0     "]),
             (&[640.0, 1024.0], Scalable::Not, None, &["640", "1024"]),
-            // Of so different sizes each has a power of ten.
+            // Of so different sizes the small ones have powers of ten.
             (
                 &[1850.0, 0.461, 9e-4, 1.41e-5],
                 Scalable::Not,
                 None,
-                &["1.85e3 ", "4.61e-1", "9e-4   ", "1.41e-5"],
+                &["1850", "0.461", "9e-4", "1.41e-5"],
             ),
             (&[1.57e13, 3.118_69e14], Scalable::Count, Some('T'), &["15.7 ", "311.87"]),
             (&[4.6e8, 7.3e9, 2e9], Scalable::Unit("flops"), Some('M'), &["460", "7300", "2000"]),
