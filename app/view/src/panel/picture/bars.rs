@@ -176,17 +176,28 @@ fn ticks(
     pen.ending(right, track.y + u16::from(has_row), &name, look.theme.dim);
     let before = if has_row { right } else { right.saturating_sub(pen::width(&name) + 1) };
     let end = before.min(track.right() + 1);
-    let mut free = track.x;
-    for (value, label) in axis.ticks(track.width / 10, unit, &look.glyphs) {
-        let Some(share) = axis.share(value) else { continue };
-        let x = track.x + (share * f64::from(track.width)) as u16;
-        let text = format!("{}{label}", look.glyphs.vertical);
-        if x >= free && x + pen::width(&text) <= end {
-            let exact = f64::from(track.x) + share * f64::from(track.width);
-            let rows = track.y..track.y + 1;
-            pen.upright(x, rows, exact, look.glyphs.vertical, look.theme.dim);
-            free = pen.text(x + 1, track.y, &label, look.theme.dim) + 1;
+    let placed = |wanted: u16| {
+        let mut free = track.x;
+        let mut placed = Vec::new();
+        for (value, label) in axis.ticks(wanted, unit, &look.glyphs) {
+            let Some(share) = axis.share(value) else { continue };
+            let x = track.x + (share * f64::from(track.width)) as u16;
+            let wide = 1 + pen::width(&label);
+            if x >= free && x + wide <= end {
+                free = x + wide + 1;
+                placed.push((x, share, label));
+            }
         }
+        placed
+    };
+    // From one tick no other value can be read: where few leave one, there are finer ones.
+    let mut all = [10, 5, 2].into_iter().map(|columns| placed(track.width / columns));
+    let fits = all.find(|ticks| ticks.len() >= 2);
+    for (x, share, label) in fits.unwrap_or_else(|| placed(track.width / 10)) {
+        let exact = f64::from(track.x) + share * f64::from(track.width);
+        let rows = track.y..track.y + 1;
+        pen.upright(x, rows, exact, look.glyphs.vertical, look.theme.dim);
+        pen.text(x + 1, track.y, &label, look.theme.dim);
     }
 }
 

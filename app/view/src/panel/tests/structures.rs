@@ -324,3 +324,24 @@ fn the_row_of_the_run_itself_is_in_sight() {
         }
     }
 }
+
+#[test]
+fn a_logarithmic_axis_of_bars_has_two_ticks() {
+    let bar = |label: &str, value: f64| Bar {
+        label: label.to_owned(),
+        value: Some(value),
+        remark: String::new(),
+    };
+    let bars = Bars {
+        quantity: "energy".to_owned(),
+        unit: "joules".to_owned(),
+        scale: Scale::Log,
+        bars: vec![bar("add", 3e-14), bar("multiply", 2e-13), bar("DRAM", 6.4e-10)],
+    };
+    for width in 40..120 {
+        let text = text_of(&Frame::Bars(bars.clone()), (width, 9));
+        let ticks = |line: &str| line.matches('│').count();
+        let most = text.lines().map(ticks).max().unwrap_or(0);
+        assert!(most >= 2, "{width}:\n{text}");
+    }
+}
