@@ -164,8 +164,8 @@ fn numbers(area: Rect, canvas: &mut Canvas, cells: &Cells, plan: &Plan, look: &L
     // Of few columns each is numbered, and where they have no gap their numbers have none.
     let gap = u16::from(shown > FEW || digits < plan.cell);
     let step = match cells.group {
-        _ if shown <= FEW && plan.cell >= digits + gap => 1,
-        0 if plan.cell >= 4 || (shown <= 2 * FEW && plan.cell >= digits + gap) => 1,
+        _ if shown <= 2 * FEW && plan.cell >= digits + gap => 1,
+        0 if plan.cell >= 4 => 1,
         0 => 4,
         group => group,
     };
