@@ -9,6 +9,8 @@ use serde::Serialize;
 
 use crate::closed_form::Simulated;
 
+/// Most ranks whose boxes say `rank`: with numbers alone both trees of more have room next to each other.
+const MOST_NAMED: usize = 8;
 /// Most ranks of a tree that is drawn.
 const MOST_DRAWN: usize = 32;
 
@@ -152,7 +154,7 @@ fn plant(graph: &mut Graph, tree: &Tree, [own, other]: [&[Membership]; 2], name:
         place[rank] = graph.nodes.len();
         let role = own[rank].role;
         graph.nodes.push(Node {
-            label: format!("rank {rank}"),
+            label: if ranks > MOST_NAMED { rank.to_string() } else { format!("rank {rank}") },
             // Only the root says which tree it is, so that the others are small enough for both trees to be seen at once.
             operation: if role == Role::Root { format!("{name} tree") } else { String::new() },
             kind: match role {
