@@ -164,19 +164,15 @@ fn ticks(
     look: &Look,
 ) {
     let names = match quantity {
-        "" => ["logarithmic".to_owned(), "log".to_owned()],
-        _ => [format!("{quantity}, logarithmic"), format!("{quantity}, log")],
+        "" => vec!["logarithmic".to_owned(), "log".to_owned()],
+        _ => vec![format!("{quantity}, logarithmic"), format!("{quantity}, log"), "log".to_owned()],
     };
     // The values above leave room for some of it, and a third of the ticks for the rest.
     let room = right.saturating_sub(track.x + track.width * 2 / 3);
-    let name = names.into_iter().find(|name| pen::width(name) < room);
-    let name = name.unwrap_or_else(|| "log".to_owned());
     // Below the ticks it takes the place of none.
     let has_row = track.y + 1 < bottom;
-    pen.ending(right, track.y + u16::from(has_row), &name, look.theme.dim);
-    let before = if has_row { right } else { right.saturating_sub(pen::width(&name) + 1) };
-    let end = before.min(track.right() + 1);
-    let placed = |wanted: u16| {
+    let placed = |name: &str, wanted: u16| {
+        let end = if has_row { right } else { right.saturating_sub(pen::width(name) + 1) };
         let mut free = track.x;
         let mut placed = Vec::new();
         for (value, label) in axis.ticks(wanted, unit, &look.glyphs) {
@@ -190,10 +186,15 @@ fn ticks(
         }
         placed
     };
-    // From one tick no other value can be read: where few leave one, there are finer ones.
-    let mut all = [10, 5, 2].into_iter().map(|columns| placed(track.width / columns));
-    let fits = all.find(|ticks| ticks.len() >= 2);
-    for (x, share, label) in fits.unwrap_or_else(|| placed(track.width / 10)) {
+    // From one tick no other value can be read: where few leave one there are finer ones, or the name gives way.
+    let short = names.iter().filter(|name| pen::width(name) < room || *name == "log");
+    let mut tries = short.flat_map(|name| {
+        [10, 5, 2].map(|columns| (name.as_str(), placed(name, track.width / columns)))
+    });
+    let found = tries.find(|(_, ticks)| ticks.len() >= 2);
+    let (name, ticks) = found.unwrap_or_else(|| ("log", placed("log", track.width / 10)));
+    pen.ending(right, track.y + u16::from(has_row), name, look.theme.dim);
+    for (x, share, label) in ticks {
         let exact = f64::from(track.x) + share * f64::from(track.width);
         let rows = track.y..track.y + 1;
         pen.upright(x, rows, exact, look.glyphs.vertical, look.theme.dim);
