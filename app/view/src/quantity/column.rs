@@ -14,7 +14,7 @@ const MOST: i32 = 6;
 /// Figures of a number that is read without counting them.
 const LEGIBLE: usize = 12;
 /// What whole numbers are less than that are written with all their figures.
-const COUNTED: f64 = 1e9;
+const COUNTED: f64 = 1e7;
 /// The sizes of numbers that are read better without a power of ten, also next to some with one.
 const PLAIN: Range<f64> = 0.01..1e4;
 /// How many times the smallest number the largest is at most, if both have one prefix.
@@ -150,7 +150,12 @@ impl Column {
 
     fn of(form: Form, numbers: &[Number]) -> Self {
         let tails = numbers.iter().map(|number| split(&written(form, number)).1.len());
-        Self { form, tail: tails.max().unwrap_or(0) }
+        let tail = match form {
+            Form::Prefixed { .. } | Form::Alone => tails.max().unwrap_or(0),
+            // Next to powers of ten there is no point to stand below.
+            Form::Powers { .. } => 0,
+        };
+        Self { form, tail }
     }
 
     pub(crate) fn width(&self, numbers: &[Number]) -> usize {
@@ -195,7 +200,7 @@ fn written(form: Form, of: &Number) -> String {
         }
         Form::Powers { .. } if of.value == 0.0 => "0".to_owned(),
         Form::Powers { decimals } if PLAIN.contains(&of.value.abs()) => {
-            number(significant(of.value, decimals + 1))
+            number(significant(of.value, decimals + 2))
         }
         Form::Powers { decimals } => {
             let text = format!("{:.decimals$e}", of.value);
@@ -330,7 +335,7 @@ mod tests {
             (&[4.6e8, 7.3e9, 2e9], Scalable::Unit("flops"), Some('M'), &["460", "7300", "2000"]),
             (&[4.6e7, 7.3e9, 2e9], Scalable::Unit("flops"), Some('M'), &["46", "7300", "2000"]),
             (&[4.5e-6, 1.25e-5], Scalable::Unit("seconds"), Some('u'), &["4.5", "12.5"]),
-            (&[1e6, 2e15], Scalable::Count, None, &["1e6 ", "2e15"]),
+            (&[1e6, 2e15], Scalable::Count, None, &["1e6", "2e15"]),
             (&[23.4, 0.833, 5.1e-5], Scalable::Not, None, &["23.4     ", "0.833   ", "0.000051"]),
             (&[5.7e7], Scalable::Not, None, &["5.7e7"]),
         ] {
@@ -354,7 +359,7 @@ mod tests {
             (counts(&[561_408, 8_699_904]), 4, Some('k'), Some(&["561", "8700"])),
             (counts(&[61_408, 8_699_904]), 4, Some('k'), Some(&["61", "8700"])),
             (counts(&[4_718_592, 18_870_000]), 5, Some('M'), Some(&["4.72", "18.87"])),
-            (counts(&[257_000, 1280, 32]), 5, None, Some(&["2.6e5", "1.3e3", "3.2e1"])),
+            (counts(&[257_000, 1280, 32]), 5, None, Some(&["2.6e5", "1280", "32"])),
             (counts(&[1218]), 1, Some('k'), Some(&["1"])),
             (counts(&[70_000_000_000, 12]), 2, None, None),
             (floats(&[0.642_857, -0.25]), 5, None, Some(&["0.64", "-0.25"])),
