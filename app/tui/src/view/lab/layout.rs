@@ -98,7 +98,9 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
     if needs[0].most == u16::MAX && are_bounded && lab.pictures.chosen == 0 {
         let others = least(&rows(&needs, shown)) - u32::from(rows(&needs, shown)[0].least);
         let left = u32::from(area.height).saturating_sub(others) as u16;
-        needs[0].least = needs[0].least.min(left.max(PANEL_ROWS));
+        if left >= PANEL_ROWS {
+            needs[0].least = needs[0].least.min(left);
+        }
     }
     let weight = |shown: usize| match (columns, lab.pictures.chosen) {
         (1, 0) => TWICE,
