@@ -13,13 +13,13 @@ const DIGITS: i32 = 4;
 const MOST: i32 = 6;
 /// Figures of a number that is read without counting them.
 const LEGIBLE: usize = 12;
-/// What whole numbers are less than that are written with all their figures.
-const COUNTED: f64 = 1e7;
+/// Whole numbers below this are written with all their figures.
+pub(crate) const COUNTED: f64 = 1e7;
 /// The sizes of numbers that are read better without a power of ten, also next to some with one.
 const PLAIN: Range<f64> = 0.01..1e4;
 /// How many times the smallest number the largest is at most, if both have one prefix.
 const RANGE: f64 = 1e7;
-/// What the largest is less than with a prefix that is chosen for the sake of the smallest.
+/// The largest number is below this with a prefix that is chosen for the sake of the smallest.
 const LARGE: f64 = 1e4;
 
 /// A number, and the decimals that it has as it is written by itself.
@@ -216,7 +216,7 @@ fn written(form: Form, of: &Number) -> String {
 }
 
 /// What rounds to zero has no sign.
-fn unsigned_zero(text: String) -> String {
+pub(crate) fn unsigned_zero(text: String) -> String {
     let is_zero = text.chars().all(|letter| matches!(letter, '-' | '0' | '.'));
     if is_zero { text.trim_start_matches('-').to_owned() } else { text }
 }

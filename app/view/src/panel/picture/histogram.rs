@@ -175,8 +175,8 @@ fn places<'a>(
 fn levels(plane: &Plane<'_>, canvas: &mut Canvas, histogram: &Histogram, look: &Look) {
     let plot = plane.plot;
     let mut pen = Pen::new(plot, canvas, &look.glyphs);
-    let hidden: HashSet<u16> = places(plane, histogram).map(|(x, _)| x).collect();
-    let hide_columns = hidden.len() * 3 > usize::from(plot.width);
+    let marked: HashSet<u16> = places(plane, histogram).map(|(x, _)| x).collect();
+    let hide_columns = marked.len() * 3 > usize::from(plot.width);
     let is_drawn = |level: &Level| !level.label.is_empty() || !hide_columns;
     for (x, level) in places(plane, histogram).filter(|(_, level)| is_drawn(level)) {
         let exact = plane.across(level.at).unwrap_or(x.into());

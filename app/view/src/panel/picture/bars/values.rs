@@ -5,7 +5,7 @@ use mlsys_lab::schema::Scale;
 use mlsys_lab::value::Value;
 
 use crate::panel::quantity;
-use crate::quantity::column::{Column, Number, Scalable};
+use crate::quantity::column::{COUNTED, Column, Number, Scalable};
 use crate::quantity::{NONE, Prefix, singular};
 use crate::theme::Look;
 
@@ -14,8 +14,6 @@ const DIGITS: usize = 4;
 
 /// A value as a bar has it: four digits, and all of a count that is short.
 fn shortened(value: f64, unit: Option<&str>) -> Option<Number> {
-    /// Up to here a count is read whole.
-    const COUNTED: f64 = 1e7;
     let is_count = scalable(unit) == Scalable::Count && value.fract() == 0.0;
     match is_count && value.abs() < COUNTED {
         true => Number::new(&Value::Int(value as i64)),

@@ -10,7 +10,7 @@ use mlsys_lab::value::{Value, number};
 use crate::canvas as pen;
 use crate::glyphs::Glyphs;
 use crate::quantity::Prefix;
-use crate::quantity::column::{Column as Form, Number, Scalable, common, decimals};
+use crate::quantity::column::{Column as Form, Number, Scalable, common, decimals, unsigned_zero};
 use crate::text;
 
 /// Rows that decide on the form of a column.
@@ -213,10 +213,7 @@ impl Quantities {
 /// A number with at most these decimals. Those that it does not have are spaces, but in front of a sign such as %.
 fn at(value: f64, own: i32, decimals: usize, end: &str) -> String {
     let own = usize::try_from(own).unwrap_or(0).min(decimals);
-    let text = format!("{value:.own$}");
-    // What rounds to zero has no sign.
-    let is_zero = text.chars().all(|letter| matches!(letter, '-' | '0' | '.'));
-    let text = if is_zero { text.trim_start_matches('-') } else { &text };
+    let text = unsigned_zero(format!("{value:.own$}"));
     let is_sign = !end.is_empty() && !end.starts_with(' ');
     let missing = match decimals - own {
         0 => 0,
