@@ -71,6 +71,11 @@ impl Builder {
     }
 }
 
+/// Whether a space is inside a percentage, such as `12 %`, where no line ends.
+fn is_percent(before: &str, after: &str) -> bool {
+    before.ends_with(|c: char| c.is_ascii_digit()) && after.starts_with('%')
+}
+
 /// Words; one that changes its style on the way has several parts.
 fn words(spans: &[(String, Style)]) -> Vec<Vec<(&str, Style)>> {
     let mut words: Vec<Vec<(&str, Style)>> = Vec::new();
@@ -81,8 +86,11 @@ fn words(spans: &[(String, Style)]) -> Vec<Vec<(&str, Style)>> {
             if part.is_empty() {
                 continue;
             }
+            let before = words.last().and_then(|word| word.last()).map_or("", |(text, _)| text);
+            let is_percent = is_percent(before, part);
             match words.last_mut() {
                 Some(word) if !after_space => word.push((part, *style)),
+                Some(word) if is_percent => word.extend([(" ", *style), (part, *style)]),
                 Some(_) | None => words.push(vec![(part, *style)]),
             }
             after_space = false;
@@ -97,8 +105,8 @@ pub(crate) fn wrap(line: &str, width: u16) -> Vec<String> {
     let width = usize::from(width.max(1));
     let mut rows = vec![String::new()];
     let mut used = 0;
-    let words = line.split_inclusive(' ');
-    let pieces = words.flat_map(|word| match word.trim_end().width() > width {
+    let pieces = spaced_words(line).into_iter();
+    let pieces = pieces.flat_map(|word| match word.trim_end().width() > width {
         true => joints(word),
         false => vec![word],
     });
@@ -124,6 +132,20 @@ pub(crate) fn wrap(line: &str, width: u16) -> Vec<String> {
         }
     }
     rows
+}
+
+/// Words, each with the space behind it.
+fn spaced_words(line: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut start = 0;
+    for (at, _) in line.match_indices(' ') {
+        if !is_percent(&line[..at], &line[at + 1..]) {
+            words.push(&line[start..=at]);
+            start = at + 1;
+        }
+    }
+    words.push(&line[start..]);
+    words
 }
 
 /// The parts of a word up to each of its joints; a point or a sign inside a number is none.
@@ -235,7 +257,7 @@ pub fn wrapped(text: &str, width: usize, indent: &str) -> Vec<String> {
     let mut line = String::new();
     for word in text.split_whitespace() {
         let longer = line.width() + 1 + word.width();
-        if !line.is_empty() && longer > width {
+        if !line.is_empty() && longer > width && !is_percent(&line, word) {
             lines.push(format!("{indent}{line}"));
             line.clear();
         }
@@ -268,6 +290,15 @@ mod tests {
         assert_eq!(text(&["abcdefghij"], 4), ["abcd", "efgh", "ij"]);
         assert_eq!(text(&["a ", "b", "c d"], 3), ["a", "bc", "d"]);
         assert_eq!(text(&[""], 3), [""]);
+    }
+
+    #[test]
+    fn a_percentage_stays_on_one_line() {
+        assert_eq!(text(&["about 12 % of it"], 9), ["about", "12 % of", "it"]);
+        assert_eq!(text(&["about ", "12", " % of it"], 8), ["about", "12 % of", "it"]);
+        assert_eq!(wrap("about 12 % of it", 8), ["about ", "12 % of ", "it"]);
+        assert_eq!(wrap("about a % b", 8), ["about a ", "% b"]);
+        assert_eq!(wrapped("about 12 % of it", 8, ""), ["about 12 %", "of it"]);
     }
 
     #[test]

@@ -68,7 +68,7 @@ crate::named_enum! {
         DivUp = "div_up",
         /// `round_up(a, g)`: the least multiple of g that is not below a.
         RoundUp = "round_up",
-        /// `percent(0.25)`: the text "25.0%".
+        /// `percent(0.25)`: the text "25.0 %".
         Percent = "percent",
         /// `duration(90)`: the text "90 s", in the unit that fits.
         Duration = "duration",
