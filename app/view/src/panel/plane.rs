@@ -31,8 +31,16 @@ pub(super) struct Plane<'a> {
     x: Side<'a>,
     y: Side<'a>,
     ticks: Vec<(f64, String)>,
-    /// Whether the name of the horizontal axis has a row of its own below its ticks.
-    apart: bool,
+    name: NamePlace,
+}
+
+/// Where the name of the horizontal axis is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NamePlace {
+    /// At the end of the row of its ticks.
+    AmongTicks,
+    /// In a row of its own.
+    BelowTicks,
 }
 
 /// Ticks below a field, and what is left of the name of their axis at the end of their row.
@@ -62,7 +70,8 @@ impl Ruler {
                 let share = axis.share(value).unwrap_or(0.0);
                 let wide = pen::width(&label);
                 let middle = plot.x + cell_at(share, plot.width);
-                let start = middle.saturating_sub(wide / 2).max(area.x);
+                let last = area.right().saturating_sub(wide);
+                let start = middle.saturating_sub(wide / 2).min(last).max(area.x);
                 if start >= free && start.saturating_add(wide) <= end {
                     free = start + wide + 1;
                     ticks.push((value, start, label));
@@ -80,19 +89,47 @@ impl Ruler {
 }
 
 impl<'a> Plane<'a> {
-    /// Lays axes out: labels to the left and below, a line for the name of the vertical axis where there is room.
+    /// Lays axes out: labels to the left and below, a line for the name of the vertical axis where there is room, and one for
+    /// the name of the horizontal axis where it would hide ticks in theirs.
     pub(super) fn new(area: Rect, x: Side<'a>, y: Side<'a>, look: &Look) -> Self {
-        /// Rows from which on one is spared for the name of an axis.
+        /// Rows from which on one is spared for the name of an axis: of a large chart for the sake of one tick.
         const SPARED: u16 = 10;
-        let apart = area.height >= SPARED && hides_ticks(area, &x, look);
-        let below = if area.height >= 6 { 2 + u16::from(apart) } else { 1 };
+        const LARGE: u16 = 16;
+        let plane = Self::with_name(NamePlace::AmongTicks, area, x, y, look);
+        let [named, all] = [plane.tick_count(plane.x.name, look), plane.tick_count("", look)];
+        let is_apart = match all.saturating_sub(named) {
+            0 => false,
+            1 if named >= 2 => area.height >= LARGE,
+            1.. => area.height >= SPARED,
+        };
+        if !is_apart {
+            return plane;
+        }
+        let Self { x, y, .. } = plane;
+        Self::with_name(NamePlace::BelowTicks, area, x, y, look)
+    }
+
+    fn with_name(name: NamePlace, area: Rect, x: Side<'a>, y: Side<'a>, look: &Look) -> Self {
+        let below = match name {
+            NamePlace::BelowTicks => 3,
+            NamePlace::AmongTicks if area.height >= 6 => 2,
+            NamePlace::AmongTicks => 1,
+        };
         let above = u16::from(area.height >= 8);
         let height = area.height.saturating_sub(below + above);
         let ticks = y.axis.ticks((height / 3).max(2), y.unit, &look.glyphs);
         let widest = pen::widest(ticks.iter().map(|(_, label)| label));
         let left = (widest.max(2) + 1).min(area.width / 2);
         let plot = Rect { x: area.x + left, y: area.y + above, width: area.width - left, height };
-        Self { plot, area, x, y, ticks, apart }
+        Self { plot, area, x, y, ticks, name }
+    }
+
+    /// The ticks that are left below the field next to a name; none next to one that is cut.
+    fn tick_count(&self, name: &str, look: &Look) -> usize {
+        let side = (&self.x.axis, self.x.unit, name);
+        let ruler = Ruler::new((self.area, self.plot), side, &look.glyphs);
+        let is_cut = ruler.name.len() < self.x.axis.title(name, self.x.unit).len();
+        if is_cut && !name.is_empty() { 0 } else { ruler.ticks.len() }
     }
 
     /// Where a place lies in the field, as shares from its left and from its top; absent off a logarithmic axis.
@@ -129,31 +166,24 @@ impl<'a> Plane<'a> {
         }
         pen.column(axis, plot.y..plot.bottom(), glyphs.vertical, theme.border);
         left_ticks(&mut pen, plot, &self.y.axis, &self.ticks, look);
-        let labels = self.area.bottom().saturating_sub(1 + u16::from(self.apart));
+        let below = u16::from(self.name == NamePlace::BelowTicks);
+        let labels = self.area.bottom().saturating_sub(1 + below);
         let has_line = labels > plot.bottom();
         if has_line {
             pen.glyph(axis, plot.bottom(), glyphs.corners[2], theme.border);
             let line = glyphs.horizontal;
             pen.run(plot.x, plot.bottom(), plot.width, line, theme.border);
         }
-        let mut name = self.x.name;
-        if self.apart {
-            let title = self.x.axis.title(name, self.x.unit);
-            pen.ending(self.area.right(), labels + 1, &title, theme.dim);
-            name = "";
-        }
+        let name = match self.name {
+            NamePlace::AmongTicks => self.x.name,
+            NamePlace::BelowTicks => {
+                let title = self.x.axis.title(self.x.name, self.x.unit);
+                pen.ending(self.area.right(), labels + 1, &title, theme.dim);
+                ""
+            }
+        };
         ticks_below(&mut pen, (self.area, plot), labels, (&self.x.axis, self.x.unit, name), look);
     }
-}
-
-/// Whether the name of an axis would take the place of more than one tick of it, or leave it less than two.
-fn hides_ticks(area: Rect, x: &Side<'_>, look: &Look) -> bool {
-    let count = |name: &str| {
-        let ruler = Ruler::new((area, area), (&x.axis, x.unit, name), &look.glyphs);
-        if ruler.name.len() < x.axis.title(name, x.unit).len() { 0 } else { ruler.ticks.len() }
-    };
-    let (with, without) = (count(x.name), count(""));
-    with + 1 < without || (with < without && with < 2)
 }
 
 /// Columns of a tick with its label.

@@ -219,6 +219,25 @@ fn an_axis_has_two_ticks_or_more() {
 }
 
 #[test]
+fn the_name_of_an_axis_hides_no_tick_where_there_are_rows() {
+    let count = |name: &str, size: (u16, u16)| {
+        let scatter = Scatter {
+            x: axis(name, "years"),
+            y: Dimension { holds: Some((0.0, 1.0)), ..axis("grown", "times") },
+            lines: vec![line("", [(0.0, 0.0), (10.0, 1.0)])],
+            ..Scatter::default()
+        };
+        let text = rows(&drawn(&scatter, size));
+        assert!(text.iter().any(|row| row.contains(name)), "{}", text.join("\n"));
+        text.iter().find(|row| row.contains('╰')).unwrap().matches('┬').count()
+    };
+    for size in sizes().filter(|(_, height)| *height >= 18) {
+        let name = "after the first of all";
+        assert_eq!(count(name, size), count("", size), "{size:?}");
+    }
+}
+
+#[test]
 fn a_letter_of_a_curve_is_in_the_legend() {
     let (schema, data) = (schema(), learning(80));
     let look = look(ColorDepth::TrueColor, GlyphSet::Unicode);
