@@ -31,11 +31,19 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
     let across = usize::from((area.width / PANEL_COLUMNS).max(1));
     let width = area.width / across.min(count) as u16;
     let order = order(lab, count);
+    let own_need = |place: usize| {
+        let index = lab.pictures.after(order[place])?;
+        row_need(lab, look, index, width)
+    };
     let need = |place: usize| {
-        let index = lab.pictures.after(order[place]);
-        let need = index.and_then(|index| row_need(lab, look, index, width));
-        let least = READABLE[usize::from(place == 0)];
-        need.unwrap_or(RowNeed { least, most: u16::MAX })
+        let filled = RowNeed { least: READABLE[usize::from(place == 0)], most: u16::MAX };
+        match own_need(place) {
+            Some(RowNeed { least, most: u16::MAX }) => {
+                RowNeed { least: least.max(filled.least), ..filled }
+            }
+            Some(need) => need,
+            None => filled,
+        }
     };
     let mut needs: Vec<RowNeed> = (0..count).map(need).collect();
     // The chosen one has half of the height, where it is not whole with less.
@@ -98,7 +106,8 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
     if needs[0].most == u16::MAX && are_bounded && lab.pictures.chosen == 0 {
         let others = least(&rows(&needs, shown)) - u32::from(rows(&needs, shown)[0].least);
         let left = u32::from(area.height).saturating_sub(others) as u16;
-        if left >= PANEL_ROWS {
+        // Not so small that it leaves out what it is there for.
+        if left >= own_need(0).map_or(PANEL_ROWS, |need| need.least) {
             needs[0].least = needs[0].least.min(left);
         }
     }

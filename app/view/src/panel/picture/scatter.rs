@@ -69,7 +69,13 @@ fn order(scatter: &Scatter, front: &[usize], chosen: Option<usize>) -> Vec<usize
 }
 
 /// Joins the front by straight lines; lines of the picture's own lie over them.
-fn join(plane: &Plane<'_>, canvas: &mut Canvas, scatter: &Scatter, front: &[usize], look: &Look) {
+fn join(
+    plane: &Plane<'_>,
+    canvas: &mut Canvas,
+    scatter: &Scatter,
+    (front, naming): (&[usize], &Key),
+    look: &Look,
+) {
     let mut dots = DotGrid::new(plane.plot, canvas, &look.glyphs);
     let (width, height) = dots.size();
     let ink = Ink {
@@ -91,7 +97,8 @@ fn join(plane: &Plane<'_>, canvas: &mut Canvas, scatter: &Scatter, front: &[usiz
     drawn.sort_by_key(|(_, line)| !key::is_level(line));
     for (place, line) in drawn {
         let style = key::style_of(scatter, place, look);
-        let ink = Ink { rank: 2, style, stroke: key::stroke_of(scatter, place, look), ..ink };
+        let ink =
+            Ink { rank: 2, style, stroke: key::stroke_of(scatter, naming, place, look), ..ink };
         strokes.push((line.points.iter().copied().filter_map(dot).collect(), ink));
     }
     for (places, ink) in strokes {
@@ -132,6 +139,21 @@ fn marks(
     }
 }
 
+/// Of points from the top down, the one nearest across in the row that a way leads to.
+fn in_row(placed: &[(usize, (f64, f64))], at: usize, way: Way) -> usize {
+    let mut rows: Vec<f64> = placed.iter().map(|(_, (_, y))| *y).collect();
+    rows.dedup();
+    let (x, y) = placed[at].1;
+    let row = rows.iter().position(|row| *row == y).unwrap_or(0);
+    let to = rows[way.along(row, rows.len() - 1)];
+    let of_row = placed.iter().enumerate().filter(|(_, (_, (_, y)))| *y == to);
+    let nearest = of_row.min_by(|a, b| {
+        let off = |of: &(usize, (f64, f64))| (of.1.0 - x).abs();
+        off(a.1).total_cmp(&off(b.1))
+    });
+    nearest.map_or(at, |(place, _)| place)
+}
+
 impl Picture for Scatter {
     fn draw(&self, area: Rect, canvas: &mut Canvas, at: At<'_>, look: &Look) {
         let chosen = at.view.mark.map(|mark| mark.column);
@@ -156,7 +178,7 @@ impl Picture for Scatter {
         let draw = |canvas: &mut Canvas, area: Rect, key: &Key| {
             let plane = Plane::new(area, x.clone(), y.clone(), look);
             plane.draw(canvas, look);
-            join(&plane, canvas, scatter, &front, look);
+            join(&plane, canvas, scatter, (&front, key), look);
             let cells = Cells::new(&plane, scatter, &order);
             marks(&plane, canvas, scatter, &front, (&order, &cells), chosen, look);
             let important = names::Important { front: &front, chosen };
@@ -240,7 +262,8 @@ impl Picture for Scatter {
         describe_point(self, index, &self.front(), glyphs)
     }
 
-    /// Left and right go from point to point across, up and down upwards; points without a place are skipped.
+    /// Left and right go from point to point across, up and down from one to the next in height, or from named row to named
+    /// row; points without a place are skipped.
     fn go(&self, view: &mut FrameView, way: Way) {
         let placed = self.points.iter().enumerate();
         let mut placed: Vec<(usize, (f64, f64))> =
@@ -263,6 +286,9 @@ impl Picture for Scatter {
             }
             (Some(at), Way::Left) => at.saturating_sub(1),
             (Some(at), Way::Right) => (at + 1).min(last),
+            (Some(at), Way::Up(_) | Way::Down(_)) if !self.y.categories.is_empty() => {
+                in_row(&placed, at, way)
+            }
             (Some(at), Way::Up(_) | Way::Down(_) | Way::First | Way::Last) => way.along(at, last),
         };
         view.mark = placed.get(to).map(|(index, _)| Mark { column: *index, row: 0 });
@@ -289,10 +315,13 @@ impl Picture for Scatter {
             .into()
     }
 
-    /// Rows with names are not shared.
+    /// Rows with names are not shared, and lines are told apart in some rows only.
     fn row_need(&self, _: At<'_>, _: u16, _: &Look) -> Option<RowNeed> {
-        let rows = pen::cells(self.y.categories.len());
-        (rows > 0).then(|| RowNeed::exactly(rows.saturating_add(few::AROUND)))
+        match pen::cells(self.y.categories.len()) {
+            0 if few::has_many_lines(self) => Some(RowNeed { least: few::LOW, most: u16::MAX }),
+            0 => None,
+            rows => Some(RowNeed::exactly(rows.saturating_add(few::AROUND))),
+        }
     }
 
     fn rows_of_mark(&self, height: u16) -> u16 {

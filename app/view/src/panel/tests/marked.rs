@@ -2,18 +2,19 @@
 
 use mlsys_harness::snapshot;
 use mlsys_lab::frame::table::Filter;
-use mlsys_lab::frame::{Frame, Level, Table};
+use mlsys_lab::frame::{Dimension, Frame, Level, Table};
+use mlsys_lab::picture::{axis, point, scatter};
 use mlsys_lab::value::Value;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::glyphs::{GlyphSet, Glyphs};
-use crate::panel::Way;
 use crate::panel::tests::fixtures::{schema, steered, weights};
 use crate::panel::tests::odd::odd_frames;
 use crate::panel::tests::{
     Focus, Scene, View, compare, draw_panel, drawn, look, looks, named, with_frame, words,
 };
+use crate::panel::{FrameView, Way};
 use crate::theme::ColorDepth;
 
 /// A panel of a run that keys act on, after some of them.
@@ -110,6 +111,28 @@ fn the_marked_element_is_named_below() {
         let words = words(&scene);
         assert!(words.contains(&format!(" Marked: {said}")), "{words}");
     }
+}
+
+#[test]
+fn up_and_down_go_from_named_row_to_named_row() {
+    let repetitions = |row: f64| [1.0, 1.1, 1.2, 3.0].map(|x| point(x, row, format!("{x}"), 0));
+    let categories = ["read", "copy", "launch"].map(str::to_owned).to_vec();
+    let frame = scatter(
+        [axis("time", ""), Dimension { categories, ..axis("measurement", "") }],
+        &["repetition"],
+        [0.0, 1.0, 2.0].into_iter().flat_map(repetitions).collect(),
+        vec![],
+    );
+    let mut view = FrameView::default();
+    let mut marked = |way: Way| {
+        view.go(&frame, way);
+        view.mark.map(|mark| (mark.column / 4, mark.column % 4))
+    };
+    assert_eq!(marked(Way::Down(1)), Some((2, 0)));
+    assert_eq!(marked(Way::Last), Some((2, 3)));
+    assert_eq!(marked(Way::Down(1)), Some((1, 3)));
+    assert_eq!(marked(Way::Down(9)), Some((0, 3)));
+    assert_eq!(marked(Way::Up(2)), Some((2, 3)));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use ratatui::layout::Rect;
 use crate::axis::bounds;
 
 /// A chart with fewer rows, axes and legend included, has less than eight for its lines.
-const LOW: u16 = 14;
+pub(super) const LOW: u16 = 14;
 /// As many lines can be told apart there.
 const MANY: usize = 4;
 /// Rows that are not the field's: both names of axes, the line with ticks, and the legend.
@@ -61,11 +61,7 @@ fn few_lines(scatter: &Scatter, area: Rect, chosen: Option<usize>) -> Option<(Sc
     let label = |index: usize| scatter.points.get(index).map(|point| point.label.as_str());
     let this = scatter.points.iter().position(|point| point.label.starts_with("this "));
     let name = chosen.or(this).and_then(label);
-    let own = scatter.lines.iter().enumerate().filter(|(_, line)| {
-        line.role == LineRole::Own && !line.name.is_empty() && scatter.joined(line).is_none()
-    });
-    let mut ends: Vec<(usize, f64)> =
-        own.filter_map(|(index, line)| Some((index, line.points.last()?.1))).collect();
+    let mut ends = ends(scatter);
     if area.height >= LOW || ends.len() <= MANY {
         return None;
     }
@@ -89,6 +85,19 @@ fn few_lines(scatter: &Scatter, area: Rect, chosen: Option<usize>) -> Option<(Sc
         }
     }
     Some((few, hidden))
+}
+
+/// Whether lines are left out where rows are few.
+pub(super) fn has_many_lines(scatter: &Scatter) -> bool {
+    ends(scatter).len() > MANY
+}
+
+/// The lines that have names of their own, and where each ends.
+fn ends(scatter: &Scatter) -> Vec<(usize, f64)> {
+    let own = scatter.lines.iter().enumerate().filter(|(_, line)| {
+        line.role == LineRole::Own && !line.name.is_empty() && scatter.joined(line).is_none()
+    });
+    own.filter_map(|(index, line)| Some((index, line.points.last()?.1))).collect()
 }
 
 /// In which row each line ends, counted upwards.

@@ -119,7 +119,7 @@ pub(super) fn entries(
     entries
         .extend(of_naming(Naming::Letter).map(|place| line(place, letter(place), Of::Line(place))));
     entries.extend(of_naming(Naming::Missing).map(|place| {
-        let mark = stroke_of(scatter, place, look).sample(&look.glyphs);
+        let mark = stroke_of(scatter, key, place, look).sample(&look.glyphs);
         line(place, &mark, Of::Line(place))
     }));
     if let Some(meaning) = meaning(scatter) {
@@ -166,13 +166,20 @@ const STROKES: [Stroke; 4] =
 const REFERENCES: [Stroke; 4] =
     [Stroke::Dashed(2, 3), Stroke::Dashed(1, 4), Stroke::Dashed(5, 3), Stroke::Dashed(1, 2)];
 
-/// Lines of one colour have different strokes.
-pub(super) fn stroke_of(scatter: &Scatter, line: usize, look: &Look) -> Stroke {
+/// Lines of one colour have different strokes, and so have those that only the legend tells: colour is not all that does.
+pub(super) fn stroke_of(scatter: &Scatter, key: &Key, line: usize, look: &Look) -> Stroke {
     if is_reference(scatter, line) {
         let before = (0..line).filter(|other| is_reference(scatter, *other)).count();
         return REFERENCES[before % REFERENCES.len()];
     }
-    STROKES[place_of(scatter, line) / look.theme.curves.len() % STROKES.len()]
+    let in_legend = |line: &usize| {
+        key.lines.get(*line) == Some(&Naming::Missing) && !is_reference(scatter, *line)
+    };
+    let place = match in_legend(&line) {
+        true => 1 + (0..line).filter(in_legend).count(),
+        false => place_of(scatter, line) / look.theme.curves.len(),
+    };
+    STROKES[place % STROKES.len()]
 }
 
 fn place_of(scatter: &Scatter, line: usize) -> usize {

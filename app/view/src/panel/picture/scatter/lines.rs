@@ -127,8 +127,11 @@ impl Among<'_> {
                 break;
             }
         }
+        /// Rows of a field from which on two are near each other.
+        const HIGH: u16 = 6;
         // A name is read over a blank row as well, where nothing else is near.
-        let mut further = self.way.cells().flat_map(|place| over(place, 2));
+        let further = self.way.cells().filter(|_| plot.height >= HIGH);
+        let mut further = further.flat_map(|place| over(place, 2));
         let is_alone = |place: &Place| is_own(place) && self.crowd(plot, canvas, *place, wide) == 0;
         best.map(|(_, place)| place).or_else(|| further.find(is_alone))
     }

@@ -305,8 +305,15 @@ fn far(
     const FAR: u16 = 16;
     let sides = |gap: u16| [Some(x + 1 + gap), x.checked_sub(wide + gap)];
     let mut places = (CLOSE + 1..=FAR.min(plot.width / 4)).flat_map(sides).flatten();
+    // Dots lead to it where the way is blank: through lines the eye does not find it.
+    let is_led = |from: u16| {
+        let way = if from > x { x + 1..from } else { from + wide..x };
+        let blank = way.clone().filter(|x| symbol(plot, canvas, (*x, y)) == " ").count();
+        2 * blank >= way.len()
+    };
     let found = places.find(|from| {
-        is_apart(plot, canvas, (*from, y), wide)
+        is_led(*from)
+            && is_apart(plot, canvas, (*from, y), wide)
             && is_read_at(marks, (x, y), (*from, y), wide)
             && is_nearest(plot, canvas, (x, y), (*from, wide), look)
     });
