@@ -20,7 +20,7 @@ use crate::panel::legend::{self, Item};
 use crate::panel::picture::message_trace::boxes::Diagram;
 use crate::panel::picture::message_trace::rows::Rows;
 use crate::panel::picture::message_trace::words::Stage;
-use crate::panel::picture::{At, Picture, Sheet, inspect_marked};
+use crate::panel::picture::{At, Picture, RowNeed, Sheet, inspect_marked};
 use crate::panel::view::{FrameView, Inspect, Mark};
 use crate::text;
 use crate::theme::Look;
@@ -40,16 +40,19 @@ fn draw_position(area: Rect, pen: &mut Pen<'_>, trace: &MessageTrace, at: usize,
     }
 }
 
-/// The legend, the least obvious first: an item that has no room is left out at the end. Its letters are those of the ranks.
-fn items(trace: &MessageTrace, look: &Look) -> Vec<Item> {
+/// The legend, the least obvious first: an item that has no room is left out at the end. Its letters are those of the ranks;
+/// where cells have no room for letters, its numbers are those of the ranks in a sum.
+fn items(trace: &MessageTrace, rows: &Rows, look: &Look) -> Vec<Item> {
     let item = |mark: &str, style, text: &str| Item::new(mark, style, text, look.theme.dim);
     let letters = |count: usize| ('A'..='Z').take(count).collect::<String>();
-    let all = match trace.ranks {
-        ranks @ 0..=4 => letters(ranks),
-        ranks @ 5..=26 => format!("A-{}", words::letter(trace, ranks - 1)),
+    // A server adds nothing of its own.
+    let whole = trace.after(0, 0..1).versions(0);
+    let all = match whole {
+        0..=4 => letters(whole),
+        5..=26 => format!("A-{}", words::letter(trace, whole - 1)),
         _ => "all".to_owned(),
     };
-    let (some, one) = (letters(2), letters(1));
+    let [one, some, all] = rows.marks(whole, look).unwrap_or_else(|| [letters(1), letters(2), all]);
     let stages = [
         (some.as_str(), Stage::Some, "partial sum"),
         (all.as_str(), Stage::Whole, "complete"),
@@ -57,8 +60,7 @@ fn items(trace: &MessageTrace, look: &Look) -> Vec<Item> {
         (look.glyphs.faint_point, Stage::Nothing, "none"),
     ];
     // What all of two ranks have is complete.
-    let stages =
-        stages.into_iter().filter(|(_, stage, _)| *stage != Stage::Some || trace.ranks > 2);
+    let stages = stages.into_iter().filter(|(_, stage, _)| *stage != Stage::Some || whole > 2);
     let stages = stages.map(|(mark, stage, text)| item(mark, rows::style(stage, look), text));
     let arrival = item(look.glyphs.arrival, look.theme.accent, "new");
     [arrival].into_iter().chain(stages).collect()
@@ -186,8 +188,7 @@ impl Picture for MessageTrace {
         draw_position(area, &mut pen, self, done, look);
         let body = Rect { y: area.y + 1, height: area.height - 1, ..area };
         let mark = view.mark.map(|mark| mark.within(self.chunks.len(), self.ranks));
-        let items = items(self, look);
-        let legend = if body.height < 7 { 0 } else { legend::rows(&items, area.width, 1) };
+        let legend = if body.height < 7 { 0 } else { 1 };
         // A row of chunk numbers and all ranks, or where these have no room two, come before the sentences below.
         let room = body.height.saturating_sub(legend);
         let ranks = Some(Rows::least(body, self, done, mark)).filter(|rows| *rows <= room);
@@ -214,6 +215,7 @@ impl Picture for MessageTrace {
         let top = boxed.as_ref().map_or(0, |(boxes, _)| boxes.rows + 1);
         let height = body.height - top - legend - sentences;
         let rows = Rows::new(Rect { y: body.y + top, height, ..body }, self, done, mark);
+        let items = items(self, &rows, look);
         let after = match boxed {
             Some((diagram, after)) => {
                 let round = done.checked_sub(1).and_then(|last| self.rounds.get(last));
@@ -259,6 +261,16 @@ impl Picture for MessageTrace {
                 ]);
             }
         }
+    }
+
+    /// The position, the ranks and the legend; what is left is for the ring or tree itself and the sentences.
+    fn row_need(&self, _: At<'_>, width: u16, _: &Look) -> Option<RowNeed> {
+        /// Ranks that are all seen; of more some are left out on most screens.
+        const MOST: usize = 16;
+        let is_empty = self.ranks == 0 || self.chunks.is_empty();
+        let rows = |area: Rect| Rows::least(area, self, 0, None).saturating_add(2);
+        (!is_empty && self.ranks <= MOST)
+            .then(|| RowNeed { least: rows(Rect::new(0, 0, width, 0)), most: u16::MAX })
     }
 
     fn places(&self, _: &FrameView) -> (usize, usize) {

@@ -127,10 +127,28 @@ fn the_legend_has_the_least_obvious_items_first() {
 #[test]
 fn the_letters_of_the_legend_are_those_of_the_ranks() {
     for (ranks, all) in [(2, "AB complete"), (3, "ABC complete"), (8, "A-H complete")] {
-        let legend = drawn(&frame(ring(ranks)), (78, 24), &view(0, None)).concat();
+        let legend = drawn(&frame(ring(ranks)), (120, 24), &view(0, None)).concat();
         assert!(legend.contains(all), "{legend}");
         assert_eq!(legend.contains("AB partial sum"), ranks > 2, "{legend}");
     }
+    // Where cells have no room for letters, they have numbers of ranks, and so has the legend.
+    let legend = drawn(&frame(ring(8)), (78, 24), &view(0, None)).concat();
+    assert!(legend.contains("2-7 partial sum   8 complete   1 one rank's"), "{legend}");
+    let legend = drawn(&frame(star(4)), (120, 24), &view(0, None)).concat();
+    assert!(legend.contains("ABCD complete"), "{legend}");
+}
+
+#[test]
+fn a_sum_of_all_but_one_is_not_drawn_as_complete() {
+    let trace = ring(8);
+    let full = |round: usize| {
+        // Columns alone, without room for numbers.
+        let rows = drawn(&frame(trace.clone()), (40, 24), &view(round, None));
+        let ranks = rows.iter().filter(|row| row.contains(" rank "));
+        ranks.map(|row| row.matches('#').count()).sum::<usize>()
+    };
+    // After six rounds each rank has a sum of seven, after the seventh one of all.
+    assert_eq!([full(6), full(7)], [0, 8]);
 }
 
 #[test]

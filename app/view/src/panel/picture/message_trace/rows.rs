@@ -66,8 +66,15 @@ fn short(value: f32, room: u16) -> String {
 pub(super) fn filled(versions: usize, held: &ChunkState, look: &Look) -> &'static str {
     match held.from.count() {
         0 => look.glyphs.faint_point,
-        count => look.glyphs.height((count as f32 / versions.max(1) as f32).min(1.0)),
+        count => height(versions, count, look),
     }
+}
+
+/// The full column is kept for what is complete.
+fn height(versions: usize, count: usize, look: &Look) -> &'static str {
+    let steps = look.glyphs.heights.len() as f32;
+    let most = if count < versions { (steps - 1.5) / steps } else { 1.0 };
+    look.glyphs.height((count as f32 / versions.max(1) as f32).min(most))
 }
 
 pub(super) fn style(stage: Stage, look: &Look) -> Style {
@@ -110,6 +117,18 @@ impl Rows {
         let open = Self::new(Rect { height: rows, ..area }, trace, at, mark);
         let has_numbers = open.pitch == 2 && trace.sampled > 0;
         matches!(open.form, Form::Letters(wide) if has_numbers && wide >= NUMBER).then_some(rows)
+    }
+
+    /// What cells show of one rank's part, of a partial sum and of that of all `whole`; nothing where they have letters.
+    pub(super) fn marks(&self, whole: usize, look: &Look) -> Option<[String; 3]> {
+        let mark = |count: usize| match self.form {
+            Form::Letters(_) => None,
+            Form::Count(_) => Some(count.to_string()),
+            Form::Height => Some(height(whole, count, look).to_owned()),
+        };
+        let [least, most] = [mark(2)?, mark(whole.saturating_sub(1).max(2))?];
+        let partial = if least == most { least } else { format!("{least}-{most}") };
+        Some([mark(1)?, partial, mark(whole)?])
     }
 
     pub(super) fn new(area: Rect, trace: &MessageTrace, at: usize, mark: Option<Mark>) -> Self {
@@ -204,7 +223,8 @@ impl Rows {
                         pen.glyph(x, y, look.glyphs.faint_point, empty);
                     }
                 }
-                if let Some(first) = held.sample.first().filter(|_| wide >= NUMBER) {
+                let has_row = wide >= NUMBER && self.pitch == 2;
+                if let Some(first) = held.sample.first().filter(|_| has_row) {
                     pen.within(x, y + 1, wide, &short(*first, wide), look.theme.dim);
                 }
             }
