@@ -20,7 +20,7 @@ pub use bars::{Bar, Bars, Limit, Milestone, Span, Stack, Stacks, Timeline, Total
 pub use cells::{Alike, Cell, CellRow, Cells, Kind, Tone};
 pub use distribution::{BoxPlot, Distribution, Histogram, Level, ValueSpread};
 pub use graph::{
-    Direction, Edge, Fact, Graph, Group, Mark, Marked, Node, NodeKind, Place, Slot, Step,
+    Direction, Edge, Fact, Graph, Group, Mark, Marked, Node, NodeKind, Place, Slot, Step, Subject,
 };
 pub use message_state::{Arrived, ChunkState, Contributions, TraceState};
 pub use message_trace::MessageTrace;

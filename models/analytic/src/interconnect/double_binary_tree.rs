@@ -2,7 +2,9 @@
 
 use std::cmp::Reverse;
 
-use mlsys_lab::frame::{Direction, Edge, Fact, Graph, Mark, Node, NodeKind, Place, Slot, Step};
+use mlsys_lab::frame::{
+    Direction, Edge, Fact, Graph, Mark, Node, NodeKind, Place, Slot, Step, Subject,
+};
 use mlsys_lab::{Frame, LabError, Run, Value, picture};
 use mlsys_sim::collective::Tree;
 use serde::Serialize;
@@ -61,7 +63,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
                  The panels 'roles' and 'levels' show trees of any size."
             ));
         }
-        let mut graph = Graph::default();
+        let mut graph = Graph { subject: Subject::Reduction, ..Graph::default() };
         plant(&mut graph, &first, [&in_first, &in_second], "first");
         plant(&mut graph, &second, [&in_second, &in_first], "second");
         Frame::Graph(graph)

@@ -16,6 +16,19 @@ pub struct Graph {
     pub groups: Vec<Group>,
     /// The steps of a walk; empty if there is none.
     pub walk: Vec<Step>,
+    /// What it is a graph of.
+    pub subject: Subject,
+}
+
+/// What a graph is of: its walk, nodes and marks are named by it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Subject {
+    /// Operations: values go forward, derivatives back.
+    #[default]
+    Computation,
+    /// Ranks of a tree: sums go up to its root, the sum of all comes down.
+    Reduction,
 }
 
 /// One value of a graph and the operation that gives it.

@@ -6,6 +6,7 @@ mod drawing;
 pub mod layout;
 mod lines;
 mod outline;
+mod terms;
 mod view;
 
 use mlsys_lab::frame::{Direction, Graph};
@@ -17,7 +18,7 @@ use crate::glyphs::Glyphs;
 pub use crate::panel::picture::graph::cards::{Card, Form, Head};
 use crate::panel::picture::graph::drawing::Drawing;
 pub use crate::panel::picture::graph::lines::not_finite;
-pub use crate::panel::picture::graph::outline::{facts, line, pass};
+pub use crate::panel::picture::graph::outline::{facts, line};
 pub use crate::panel::picture::graph::view::{GraphView, Item, VisibleGraph};
 use crate::panel::picture::{At, Picture, RowNeed, Sheet};
 use crate::panel::view::{FrameView, Inspect, Way};
@@ -145,7 +146,7 @@ fn beyond(drawing: &Drawing, window: &Window) -> Option<String> {
         let right = usize::from(window.area.width).saturating_add_signed(window.left);
         let bottom = usize::from(window.area.height).saturating_add_signed(window.top);
         let percent = |part: usize, all: usize| (part.min(all) * 100).div_ceil(all.max(1));
-        format!(" to {}% across, {}% down ", percent(right, width), percent(bottom, height))
+        format!(" to {} % across, {} % down ", percent(right, width), percent(bottom, height))
     })
 }
 
@@ -275,7 +276,7 @@ fn steps(graph: &Graph) -> Vec<String> {
     let mut now = None;
     for (place, step) in graph.walk.iter().take(MOST).enumerate() {
         if now.replace(step.pass) != Some(step.pass) {
-            lines.push(format!("{}:", pass(step.pass)));
+            lines.push(format!("{}:", terms::pass(graph.subject, step.pass)));
         }
         lines.push(format!("{}. {}", place + 1, step.text));
     }

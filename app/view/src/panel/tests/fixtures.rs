@@ -258,7 +258,7 @@ pub(crate) fn expression() -> Graph {
             ),
         });
     }
-    Graph { nodes, edges: edges.to_vec(), groups: Vec::new(), walk }
+    Graph { nodes, edges: edges.to_vec(), walk, ..Graph::default() }
 }
 
 /// Twelve nodes with two inputs, fan-out and links over several layers.
@@ -344,7 +344,7 @@ pub(crate) fn long(nodes: usize) -> Graph {
     Graph {
         nodes: (0..nodes).map(node).collect(),
         edges: edges.collect(),
-        groups: Vec::new(),
         walk: (0..nodes).map(step).collect(),
+        ..Graph::default()
     }
 }

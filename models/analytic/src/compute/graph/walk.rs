@@ -2,7 +2,7 @@
 
 use mlsys_lab::Frame;
 use mlsys_lab::frame::{
-    Direction, Edge, Fact, Graph, Mark, Node as Drawn, NodeKind, Place, Slot, Step,
+    Direction, Edge, Fact, Graph, Mark, Node as Drawn, NodeKind, Place, Slot, Step, Subject,
 };
 
 use mlsys_sim::graph::differentiate::{Adjoints, Deposit};
@@ -30,6 +30,7 @@ pub(super) fn picture(nodes: &Nodes, adjoints: &Adjoints) -> Frame {
         edges: edges.collect(),
         groups: Vec::new(),
         walk,
+        subject: Subject::Computation,
     })
 }
 

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthChar;
 use crate::canvas::{Canvas, Pen, width};
 use crate::panel::picture::graph::layout::Place;
 use crate::panel::picture::graph::{
-    Card, Drawing, Form, Head, Item, WalkPosition, Window, not_finite,
+    Card, Drawing, Form, Head, Item, WalkPosition, Window, not_finite, terms,
 };
 use crate::theme::Look;
 
@@ -47,7 +47,8 @@ pub(super) fn draw(
         if drawing.form.border() > 0 {
             border(&mut sheet, kind, outline, style, look);
         }
-        write(&mut sheet, card, drawing.form, outline, look);
+        let sign = terms::sign(graph.subject, &look.glyphs);
+        write(&mut sheet, (card, sign), drawing.form, outline, look);
     }
     if drawing.form.border() > 0 {
         leave(window, canvas, drawing, at, look);
@@ -172,7 +173,14 @@ fn leave(window: &Window, canvas: &mut Canvas, drawing: &Drawing, at: WalkPositi
     }
 }
 
-fn write(sheet: &mut Sheet<'_>, card: &Card, form: Form, outline: Outline, look: &Look) {
+/// Writes a card, with the sign before what came back to it.
+fn write(
+    sheet: &mut Sheet<'_>,
+    (card, sign): (&Card, &str),
+    form: Form,
+    outline: Outline,
+    look: &Look,
+) {
     let theme = &look.theme;
     let left = form.frame() / 2;
     let room = sheet.place.width.saturating_sub(form.frame());
@@ -205,8 +213,8 @@ fn write(sheet: &mut Sheet<'_>, card: &Card, form: Form, outline: Outline, look:
     y += 1;
     if let Some(adjoint) = &card.adjoint {
         let space = " ".repeat(form.sign().saturating_sub(1));
-        let partial = format!("{}{space}{adjoint}", look.glyphs.partial);
+        let came_back = format!("{sign}{space}{adjoint}");
         let style = if not_finite(adjoint) { theme.bad } else { theme.curves[3] };
-        sheet.text(left, y, room, &partial, style);
+        sheet.text(left, y, room, &came_back, style);
     }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use mlsys_lab::frame::{Direction, Fact, Graph, NodeKind, Place, Slot};
+use mlsys_lab::frame::{Fact, Graph, Place, Slot};
 
 use crate::csv::{self, Lines};
 use crate::glyphs::Glyphs;
-use crate::panel::picture::graph::{GraphView, Item, VisibleGraph};
+use crate::panel::picture::graph::{GraphView, Item, VisibleGraph, terms};
 use crate::quantity::{quantity, unit};
 
 /// Nodes beyond which the words tell groups: a reader of the screen does not hear hundreds of lines out.
@@ -61,8 +61,9 @@ fn nodes(graph: &Graph, steps: usize) -> Vec<String> {
         if let Some(from) = sources.get(&index) {
             line.push_str(&format!(", reads {}", from.join(", ")));
         }
-        for (slot, name) in [(Slot::Value, "value"), (Slot::Adjoint, "adjoint")] {
+        for slot in [Slot::Value, Slot::Adjoint] {
             if let Some(value) = marked.at(Place::Node(index), slot) {
+                let name = terms::slot(graph.subject, slot);
                 line.push_str(&format!("; {name} {value}"));
             }
         }
@@ -123,7 +124,9 @@ fn path(graph: &Graph, group: Option<usize>) -> String {
 /// One line a node with what it reads and what the walk leaves at it, then one line a step with what it leaves.
 pub(super) fn values(lines: &mut Lines, graph: &Graph) {
     let marked = graph.marked(graph.walk.len());
-    lines.line(["step", "node", "operation", "kind", "group", "reads", "value", "adjoint"]);
+    let [value, adjoint] =
+        [Slot::Value, Slot::Adjoint].map(|slot| terms::slot(graph.subject, slot));
+    lines.line(["step", "node", "operation", "kind", "group", "reads", value, adjoint]);
     let mut sources: Vec<Vec<&str>> = vec![Vec::new(); graph.nodes.len()];
     for edge in &graph.edges {
         if let (Some(from), Some(sources)) = (graph.nodes.get(edge.from), sources.get_mut(edge.to))
@@ -141,7 +144,7 @@ pub(super) fn values(lines: &mut Lines, graph: &Graph) {
             String::new(),
             node.label.clone(),
             node.operation.clone(),
-            kind(node.kind).to_owned(),
+            terms::kind(graph.subject, node.kind).to_owned(),
             group.map_or(String::new(), |group| group.name.clone()),
             from.join(" "),
             at(Slot::Value),
@@ -159,7 +162,7 @@ pub(super) fn values(lines: &mut Lines, graph: &Graph) {
             (place + 1).to_string(),
             node.map_or(String::new(), |node| node.label.clone()),
             step.text.clone(),
-            pass(step.pass).to_owned(),
+            terms::pass(graph.subject, step.pass).to_owned(),
             String::new(),
             String::new(),
             at(Slot::Value),
@@ -178,15 +181,8 @@ pub fn line(graph: &Graph, view: &GraphView) -> Option<String> {
     let Some(step) = done.checked_sub(1).and_then(|place| graph.walk.get(place)) else {
         return Some(format!("0 of {of}: right takes the first step, end all"));
     };
-    Some(format!("{done} of {of}, {}: {}", pass(step.pass), step.text))
-}
-
-pub fn pass(pass: Direction) -> &'static str {
-    match pass {
-        Direction::Forward => "forward",
-        Direction::Backward => "backward",
-        Direction::Update => "update",
-    }
+    let pass = terms::pass(graph.subject, step.pass);
+    Some(format!("{done} of {of}, {pass}: {}", step.text))
 }
 
 /// What is known of the node or the folded group that is looked at; nothing if nothing is.
@@ -207,7 +203,7 @@ pub fn facts(
                 "" => node.label.clone(),
                 operation => format!("{} = {operation}", node.label),
             });
-            parts.push(kind(node.kind).to_owned());
+            parts.push(terms::kind(graph.subject, node.kind).to_owned());
             parts.extend(numbers(graph, view, index));
             let group = node.group.and_then(|group| graph.groups.get(group));
             parts.extend(group.map(|group| format!("in {}", group.name)));
@@ -238,7 +234,7 @@ fn numbers(graph: &Graph, view: &GraphView, node: usize) -> Vec<String> {
     let marked = graph.marked(view.done(graph));
     let mut parts = Vec::new();
     if let Some(value) = marked.at(Place::Node(node), Slot::Value) {
-        parts.push(format!("value {value}"));
+        parts.push(format!("{} {value}", terms::slot(graph.subject, Slot::Value)));
     }
     let edges = graph.edges.iter().enumerate();
     let deposits: Vec<String> = edges
@@ -250,25 +246,13 @@ fn numbers(graph: &Graph, view: &GraphView, node: usize) -> Vec<String> {
         })
         .collect();
     if let Some(adjoint) = marked.at(Place::Node(node), Slot::Adjoint) {
+        let name = terms::slot(graph.subject, Slot::Adjoint);
         parts.push(match deposits.len() {
-            0 | 1 => format!("adjoint {adjoint}"),
-            _ => format!("adjoint {} = {adjoint}", deposits.join(" + ")),
+            0 | 1 => format!("{name} {adjoint}"),
+            _ => format!("{name} {} = {adjoint}", deposits.join(" + ")),
         });
     }
     parts
-}
-
-pub fn kind(kind: NodeKind) -> &'static str {
-    match kind {
-        NodeKind::Input => "input",
-        NodeKind::Parameter => "parameter",
-        NodeKind::Constant => "constant",
-        NodeKind::Operation => "operation",
-        NodeKind::View => "view",
-        NodeKind::Output => "output",
-        NodeKind::Backward => "backward",
-        NodeKind::Update => "update",
-    }
 }
 
 #[cfg(test)]
