@@ -76,6 +76,15 @@ pub(crate) fn is_broken(data: &RunData, metric: &str) -> bool {
     data.series.get(metric).is_some_and(|s| s.ends_in_gap())
 }
 
+/// The step of the newest value of a panel's metrics; nothing where they are not over steps.
+pub(crate) fn newest_step(panel: &Panel, data: &RunData) -> Option<u64> {
+    let names = expand(&panel.metrics, data).into_iter();
+    let series = names.filter_map(|name| data.series.get(name));
+    series
+        .filter_map(|of| of.points().last().map(|(step, _)| *step).max(of.gaps().last().copied()))
+        .max()
+}
+
 /// What takes the time: `forward` of `forward_seconds`, whose unit stands behind the number.
 fn timed_part<'a>(name: &'a str, unit: Option<&str>) -> &'a str {
     let part = name.strip_suffix("_seconds").filter(|_| unit == Some("seconds"));
@@ -138,6 +147,25 @@ pub fn table(schema: &Schema, panel: &Panel, data: &RunData, glyphs: &Glyphs) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::panel::tests::fixtures;
+
+    #[test]
+    fn a_panel_is_as_new_as_its_newest_value() {
+        let mut data = RunData { step: 9, ..RunData::default() };
+        let schema = fixtures::schema();
+        let mut panel = schema.panels[0].clone();
+        panel.metrics = vec!["norm.*".to_owned()];
+        assert_eq!(newest_step(&panel, &data), None);
+        data.scalars.insert("norm.end".into(), Value::Float(1.0));
+        assert_eq!(newest_step(&panel, &data), None);
+        for (name, steps) in [("norm.a", &[1, 3][..]), ("norm.b", &[4]), ("loss", &[9])] {
+            let series = data.series.entry(name.into()).or_default();
+            steps.iter().for_each(|step| series.push(*step, f64::from(*step as u32)));
+        }
+        assert_eq!(newest_step(&panel, &data), Some(4));
+        data.series.entry("norm.a".into()).or_default().push(5, f64::NAN);
+        assert_eq!(newest_step(&panel, &data), Some(5));
+    }
 
     #[test]
     fn families_expand_in_natural_order() {

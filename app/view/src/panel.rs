@@ -327,7 +327,9 @@ fn below_title(area: Rect) -> Rect {
 fn facts(scene: &Scene<'_>, look: &Look) -> Vec<String> {
     let step = match scene.panel.draw {
         Draw::Frame => scene.data.frames.get(scene.panel.name.as_str()).map(|(step, _)| *step),
-        Draw::Bars | Draw::Table => Some(scene.data.step),
+        Draw::Bars | Draw::Table => {
+            metrics::newest_step(scene.panel, scene.data).or(Some(scene.data.step))
+        }
         Draw::Attempts => None,
         Draw::Line => return line::facts(scene, look),
     };
