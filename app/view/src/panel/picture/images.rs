@@ -27,7 +27,8 @@ fn in_row(area: Rect, width: u16, images: &Images) -> u16 {
 const ENOUGH: usize = 4;
 
 /// The size of one image in cells: the largest at which all fit, or, where they fit only with nine pixels or more to
-/// a column, the largest at which enough of them do; a size less only where it shows twice as many.
+/// a column, the largest at which enough of them do; a size less only where it shows twice as many. With blank pixels,
+/// that at which each pixel is seen, where one image fits.
 fn size(area: Rect, images: &Images) -> (u16, u16) {
     let cells = |pixels: usize, parts: usize, least: u16, most: u16| {
         let cells = pen::cells(pixels.div_ceil(parts));
@@ -46,6 +47,11 @@ fn size(area: Rect, images: &Images) -> (u16, u16) {
         together => together,
     };
     let [one, two, three, four] = [1, 2, 3, 4].map(at);
+    // Which pixels are blank is what such images are about.
+    let is_exact = pen::cells(images.width) <= one.0 && pen::cells(images.height) <= 2 * one.1;
+    if images.blank.is_some() && is_exact && one.2 > 0 {
+        return (one.0, one.1);
+    }
     let shown = |(_, _, fit): (u16, u16, usize)| fit.min(all);
     let is_enough = |size| shown(size) >= enough.min(all);
     let (width, height, _) = if let Some(whole) = [one, two].into_iter().find(|s| shown(*s) == all)
@@ -61,12 +67,16 @@ fn size(area: Rect, images: &Images) -> (u16, u16) {
     (width, height)
 }
 
-/// The pixels, two above one another in a cell; several pixels that share one are averaged.
+/// The pixels, two above one another in a cell; several pixels that share one are averaged, or the first of them is drawn
+/// where some are blank, so that as large a part is seen blank as is.
 fn pixels(canvas: &mut Canvas, tile: Rect, images: &Images, image: &Image, look: &Look) {
     // None where no pixel is to be seen.
     let mean = |x: u16, half: u16, halves: u16| {
         let columns = part(images.width, usize::from(x), usize::from(tile.width));
         let rows = part(images.height, usize::from(half), usize::from(tile.height * halves));
+        if images.blank.is_some() && halves == 2 {
+            return images.level(image, rows.start, columns.start);
+        }
         let inside = rows.flat_map(|row| columns.clone().map(move |column| (row, column)));
         let levels = inside.filter_map(|(row, column)| images.level(image, row, column));
         let (sum, count) =
@@ -319,6 +329,41 @@ mod tests {
         let levels = [200, 0, 9, 0, 0, 200, 9, 0];
         let colours = drawn(levels, ColorDepth::TrueColor, GlyphSet::Unicode);
         assert_eq!(colours, "▀▄▀·");
+    }
+
+    #[test]
+    fn as_many_pixels_are_seen_blank_as_are() {
+        let levels: Vec<u8> =
+            (0..784).map(|at| if at * 7 % 13 % 2 == 0 { 0 } else { 200 }).collect();
+        let image = Image { pixels: levels, label: String::new(), verdict: Verdict::Unjudged };
+        let images = |count: usize| Images {
+            width: 28,
+            height: 28,
+            images: vec![image.clone(); count],
+            blank: Some(0),
+            together: 1,
+        };
+        // Where one fits, each pixel is seen.
+        assert_eq!(size(Rect::new(0, 0, 76, 16), &images(16)), (28, 14));
+        let look = Look {
+            theme: Theme::new(Background::Dark, ColorDepth::TrueColor),
+            glyphs: Glyphs::new(GlyphSet::Unicode),
+        };
+        let area = Rect::new(0, 0, 14, 7);
+        let mut buf = Buffer::empty(area);
+        let images = images(1);
+        Canvas::over(&mut buf, |canvas| pixels(canvas, area, &images, &image, &look));
+        let blank: f64 = buf
+            .content()
+            .iter()
+            .map(|cell| match (cell.symbol(), cell.bg) {
+                ("·", _) => 1.0,
+                (_, ratatui::style::Color::Reset) => 0.5,
+                _ => 0.0,
+            })
+            .sum();
+        let share = blank / 98.0;
+        assert!((0.44..0.64).contains(&share), "{share}");
     }
 
     #[test]
