@@ -8,7 +8,8 @@ pub(super) fn even(wide: u16, timeline: &Timeline, (low, high): (f64, f64)) -> (
     let lengths = || timeline.spans.iter().map(|span| span.end - span.start);
     let shortest = lengths().filter(|length| *length > 0.0).fold(f64::INFINITY, f64::min);
     let as_short = lengths().filter(|length| *length > 0.0 && *length <= shortest * 1.001).count();
-    let each = (f64::from(wide) * shortest / (high - low)).floor();
+    // A little more, so that a rounding error takes no column.
+    let each = (f64::from(wide) * shortest / (high - low) + 1e-6).floor();
     let is_common = as_short > 0 && as_short * 4 >= timeline.spans.len();
     if !is_common || each < 1.0 {
         return (wide, high);
