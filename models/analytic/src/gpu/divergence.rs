@@ -1,4 +1,4 @@
-//! Kind `divergence`: a branch evaluated for every thread of a block: the warps that must run both sides.
+//! Kind `divergence`: a branch evaluated for every thread of a block: the warps that it splits.
 
 use mlsys_lab::{LabError, Run, Value};
 use mlsys_sim::pattern::{LANES, Pattern};
@@ -22,6 +22,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
         let warps = taken.chunks(LANES as usize);
         let diverges = |warp: &&[bool]| warp.contains(&true) && warp.contains(&false);
         let divergent = warps.clone().filter(diverges).count();
+        let active = warps.clone().filter(|warp| warp.contains(&true)).count();
         let taking = taken.iter().filter(|taken| **taken).count();
         // By lane: 0 takes the branch, 1 does not, 2 is no thread of the block.
         let lane = |taken: Option<&bool>| Value::Int(taken.map_or(2, |taken| i64::from(!taken)));
@@ -30,14 +31,17 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Simulated, LabError> {
             s.into(),
             Value::Array(warps.map(|warp| Value::Array(lanes(warp))).collect()),
             Value::Int(taking as i64),
+            Value::Int(active as i64),
             Value::Int(divergent as i64),
         ])
     };
     let outcomes = steps.into_iter().map(outcome).collect::<Result<Vec<_>, LabError>>()?;
     let mut values = Simulated::default();
-    values
-        .list("divergent_warps_per_step", outcomes.iter().map(|[.., divergent]| divergent.clone()));
-    values.records("outcomes", ["s", "warps", "taking", "divergent"], outcomes);
+    let column = |at: usize| outcomes.iter().map(move |outcome| outcome[at].clone());
+    values.list("taking_per_step", column(2));
+    values.list("active_per_step", column(3));
+    values.list("divergent_warps_per_step", column(4));
+    values.records("outcomes", ["s", "warps", "taking", "active", "divergent"], outcomes);
     Ok(values)
 }
 

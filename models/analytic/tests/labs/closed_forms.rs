@@ -286,3 +286,28 @@ fn one_warp_of_a_block_is_counted_in_the_singular() {
         assert!(note.contains(said), "{note}");
     }
 }
+
+#[test]
+fn a_link_without_a_tabled_latency_is_said_to_have_none() {
+    for kind in ["link-time", "all-reduce"] {
+        let told = |set: &[&str]| {
+            let notices = ran(kind, set).notices;
+            notices.iter().any(|notice| notice.contains("no latency for infiniband-hdr"))
+        };
+        assert!(told(&["link=infiniband-hdr"]), "{kind}");
+        assert!(!told(&["link=infiniband-edr"]), "{kind}");
+        assert!(!told(&["link=infiniband-hdr", "latency_seconds=1e-6"]), "{kind}");
+    }
+}
+
+#[test]
+fn without_an_else_only_warps_that_take_a_branch_have_a_pass() {
+    let reduction = ["condition=tid % (2*s) == 0", "threads=256", "steps=[1,2,4,8,16,32,64,128]"];
+    let empty = [&reduction[..], &["other_side=empty"]].concat();
+    // 255 lanes add, in 5 rounds of 8 warps, then in 4, 2 and 1.
+    assert_eq!(number(&ran("divergence", &empty), "lane_efficiency"), 255.0 / (32.0 * 47.0));
+    // With an else each of 8 warps has a pass in each round, and another one where it is split.
+    assert_eq!(number(&ran("divergence", &reduction), "lane_efficiency"), 2048.0 / (32.0 * 111.0));
+    let never = ["condition=0", "other_side=empty"];
+    assert_eq!(ran("divergence", &never).metric("lane_efficiency"), None);
+}
