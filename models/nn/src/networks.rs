@@ -200,16 +200,27 @@ pub enum Initialization {
     He,
     /// Normal with variance 2 / (inputs + outputs), for tanh and sigmoid (Glorot & Bengio 2010).
     Xavier,
-    /// All zero: every neuron of a layer is the same and stays so.
+    /// All zero: no gradient passes.
     Zeros,
+    /// All of a layer the same, of He's size: its neurons are copies of each other and stay so.
+    Equal,
 }
 
 impl Initialization {
-    fn standard_deviation(self, fan_in: usize, fan_out: usize) -> f64 {
+    /// The standard deviation of the weights, and of equal ones the value.
+    fn size(self, fan_in: usize, fan_out: usize) -> f64 {
         match self {
-            Self::He => (2.0 / fan_in as f64).sqrt(),
+            Self::He | Self::Equal => (2.0 / fan_in as f64).sqrt(),
             Self::Xavier => (2.0 / (fan_in + fan_out) as f64).sqrt(),
             Self::Zeros => 0.0,
+        }
+    }
+
+    fn weight(self, size: f64, stream: &mut Stream) -> f64 {
+        match self {
+            // Adding zero turns -0 into 0, so that a weight that starts at zero has one bit pattern.
+            Self::He | Self::Xavier | Self::Zeros => size * stream.normal() + 0.0,
+            Self::Equal => size,
         }
     }
 }
@@ -252,10 +263,8 @@ impl<'a> Initializer<'a> {
         fan_in: usize,
         fan_out: usize,
     ) -> Param<Tensor<D>> {
-        let deviation = self.rule.standard_deviation(fan_in, fan_out);
-        let stream = &mut self.stream;
-        // Adding zero turns -0 into 0, so that a weight that starts at zero has one bit pattern.
-        let draw = |count| (0..count).map(|_| (deviation * stream.normal() + 0.0) as f32).collect();
+        let (rule, size, stream) = (self.rule, self.rule.size(fan_in, fan_out), &mut self.stream);
+        let draw = |count| (0..count).map(|_| rule.weight(size, stream) as f32).collect();
         parameter(shape, self.values, self.device, draw)
     }
 
