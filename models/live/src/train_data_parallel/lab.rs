@@ -167,7 +167,7 @@ impl Session {
         }
     }
 
-    /// The most that a worker sent in a step, averaged between sums; and the messages of the step that sent them.
+    /// The most that a worker sent in a step, averaged over a period between sums; and the messages of the step that sent them.
     fn sent(&self) -> Flow {
         let Some((traffic, steps)) = &self.sent else { return Flow::default() };
         let workers = (0..self.setup.workers).map(|rank| traffic.sent_by(rank));
@@ -268,7 +268,11 @@ impl SteppedLab for Session {
         point(run, "measured_step_seconds", step, seconds);
         self.are_apart = average != Average::Gradients;
         if average != Average::Nothing {
-            self.sent = Some((self.pool.traffic(), step - self.sent_at));
+            // The last period can be cut short by the end: its bytes a step are not those of the others.
+            let period = step - self.sent_at;
+            if self.sent.is_none() || period >= self.knobs.synchronize_every {
+                self.sent = Some((self.pool.traffic(), period));
+            }
             self.sent_at = step;
             let digests = || answers.iter().filter_map(|answer| answer.digest);
             let first = digests().next();

@@ -4,6 +4,7 @@ use mlsys_lab::Frame;
 use mlsys_lab::frame::message_trace::{Begins, Layout, MessageTrace};
 use mlsys_lab::frame::{Milestone, Span, Timeline};
 use mlsys_lab::picture::stacks;
+use mlsys_sim::collective::Message;
 
 use super::compression::Compression;
 use super::params::{Answer, HeldBytes, SAMPLED};
@@ -260,12 +261,14 @@ impl Clock<'_> {
         for round in 0..rounds {
             let end = self.at + send.round(round, network) / every;
             if rounds <= ROUNDS {
+                // A worker that sends has the number of what it sends, another one of what it receives.
+                let messages: Vec<Message> = send.plan.round(round).collect();
+                let senders = messages.iter().map(|message| (message.from, message));
+                let receivers = messages.iter().map(|message| (message.to, message));
                 let mut busy: Vec<(usize, String)> = Vec::new();
-                for message in send.plan.round(round) {
-                    for endpoint in [message.from, message.to] {
-                        if !busy.iter().any(|(other, _)| *other == endpoint) {
-                            busy.push((endpoint, message.pieces.start.to_string()));
-                        }
+                for (endpoint, message) in senders.chain(receivers) {
+                    if !busy.iter().any(|(other, _)| *other == endpoint) {
+                        busy.push((endpoint, message.pieces.start.to_string()));
                     }
                 }
                 for (endpoint, label) in busy {

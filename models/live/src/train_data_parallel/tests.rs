@@ -210,6 +210,9 @@ fn averaging_every_eight_steps_sends_an_eighth() {
     let bytes = |data: &RunData| number(data, "bytes_sent_per_worker");
     assert_eq!(bytes(&every), (bytes(&always) / 8.0).floor());
     assert!(identical(&every));
+    // A last period that the end cuts short does not count.
+    let cut = digits_at("0.1", 20, &["synchronize_every=8"]);
+    assert_eq!(bytes(&cut), (bytes(&always) / 8.0).floor());
     // One average at the end of five steps.
     let last = digits_at("0.1", 5, &["synchronize_every=8"]);
     assert_eq!(bytes(&last), (bytes(&always) / 5.0).floor());
@@ -234,6 +237,20 @@ fn the_timeline_takes_as_long_as_a_step() {
         let (ends, step) = (ends.unwrap().at, number(&data, "step_seconds"));
         assert!((ends / step - 1.0).abs() < 1e-9, "{more:?}: {ends} {step}");
     }
+}
+
+#[test]
+fn the_timeline_has_the_number_of_what_a_worker_sends() {
+    let data = digits_at("0.1", 1, &[]);
+    let Frame::Timeline(timeline) = frame(&data, "timeline") else { panic!("no timeline") };
+    let class = timeline.classes.iter().position(|class| class.contains("numbered")).unwrap();
+    let sending: Vec<_> = timeline.spans.iter().filter(|span| span.class == class).collect();
+    let first = sending.iter().map(|span| span.start).fold(f64::INFINITY, f64::min);
+    let mut labels: Vec<&str> =
+        sending.iter().filter(|span| span.start == first).map(|span| &*span.label).collect();
+    labels.sort_unstable();
+    // On a ring of four each sends another chunk.
+    assert_eq!(labels, ["0", "1", "2", "3"]);
 }
 
 #[test]
