@@ -60,6 +60,26 @@ fn built_in_course_is_complete_and_valid() {
         assert!(module.is_some(), "{}", lesson.front.id);
     }
 }
+
+#[test]
+fn percentages_of_the_course_have_a_space_before_their_sign() {
+    let library = Library::built_in(mlsys_registry::built_in());
+    let mut count = 0;
+    for lesson in library.parsed().into_course().unwrap().lessons() {
+        for line in lesson.source.text.lines() {
+            count += line.matches(" %").count();
+            // A remainder, as in `lane*7%32`, has a number behind the sign.
+            let closed = line.match_indices('%').filter(|(at, _)| {
+                let (before, after) = (&line[..*at], &line[at + 1..]);
+                before.ends_with(|c: char| c.is_ascii_digit() || c == '}')
+                    && !after.starts_with(|c: char| c.is_alphanumeric() || c == '(')
+            });
+            assert_eq!(closed.count(), 0, "{}: {line}", lesson.front.id);
+        }
+    }
+    assert!(count > 100, "{count}");
+}
+
 #[test]
 fn every_built_in_translation_can_be_used() {
     let library = Library::built_in(mlsys_registry::built_in());
