@@ -31,13 +31,12 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
     let across = usize::from((area.width / PANEL_COLUMNS).max(1));
     let width = area.width / across.min(count) as u16;
     let order = order(lab, count);
-    let own_need = |place: usize| {
-        let index = lab.pictures.after(order[place])?;
-        row_need(lab, look, index, width)
-    };
-    let need = |place: usize| {
+    let own_needs: Vec<Option<RowNeed>> = (0..count)
+        .map(|place| row_need(lab, look, lab.pictures.after(order[place])?, width))
+        .collect();
+    let need = |(place, own): (usize, &Option<RowNeed>)| {
         let filled = RowNeed { least: READABLE[usize::from(place == 0)], most: u16::MAX };
-        match own_need(place) {
+        match *own {
             Some(RowNeed { least, most: u16::MAX }) => {
                 RowNeed { least: least.max(filled.least), ..filled }
             }
@@ -45,7 +44,7 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
             None => filled,
         }
     };
-    let mut needs: Vec<RowNeed> = (0..count).map(need).collect();
+    let mut needs: Vec<RowNeed> = own_needs.iter().enumerate().map(need).collect();
     // The chosen one has half of the height, where it is not whole with less.
     let half = area.height / 2;
     let is_filled = needs[0].most == u16::MAX;
@@ -107,7 +106,7 @@ pub fn cells(lab: &LabState, look: &Look, area: Rect) -> Vec<(usize, Rect)> {
         let others = least(&rows(&needs, shown)) - u32::from(rows(&needs, shown)[0].least);
         let left = u32::from(area.height).saturating_sub(others) as u16;
         // Not so small that it leaves out what it is there for.
-        if left >= own_need(0).map_or(PANEL_ROWS, |need| need.least) {
+        if left >= own_needs[0].map_or(PANEL_ROWS, |need| need.least) {
             needs[0].least = needs[0].least.min(left);
         }
     }

@@ -87,6 +87,8 @@ impl Among<'_> {
 
     /// Where a text of this width is read as the name of the line: the free place with the least of other things around it.
     fn next_to(&self, plot: Rect, canvas: &Canvas, wide: u16) -> Option<Place> {
+        /// Rows of a field in which two rows are near each other.
+        const HIGH: u16 = 6;
         // A name next to a mark would be read as the name of the mark.
         let is_apart = |&(start, y): &Place| {
             let is_near = |(x, row): &Place| match row.abs_diff(y) {
@@ -127,13 +129,12 @@ impl Among<'_> {
                 break;
             }
         }
-        /// Rows of a field from which on two are near each other.
-        const HIGH: u16 = 6;
+        if best.is_some() || plot.height < HIGH {
+            return best.map(|(_, place)| place);
+        }
         // A name is read over a blank row as well, where nothing else is near.
-        let further = self.way.cells().filter(|_| plot.height >= HIGH);
-        let mut further = further.flat_map(|place| over(place, 2));
-        let is_alone = |place: &Place| is_own(place) && self.crowd(plot, canvas, *place, wide) == 0;
-        best.map(|(_, place)| place).or_else(|| further.find(is_alone))
+        let mut further = self.way.cells().flat_map(|place| over(place, 2));
+        further.find(|place| is_own(place) && self.crowd(plot, canvas, *place, wide) == 0)
     }
 
     /// Whether of all lines this one is the nearest to a text, by more than the eye overlooks, or lies between it and the nearest.

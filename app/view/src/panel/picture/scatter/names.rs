@@ -1,6 +1,7 @@
 //! Names next to points, wherever they touch nothing and are read as those of no other point.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use mlsys_lab::frame::{Dimension, Scatter, ScatterPoint};
 use ratatui::layout::Rect;
@@ -120,6 +121,11 @@ pub(super) fn gap(mark: u16, (from, wide): (u16, u16)) -> u16 {
     from.saturating_sub(mark).max((mark + 1).saturating_sub(from + wide))
 }
 
+/// The columns between a mark and a text in its row.
+fn between(mark: u16, (from, wide): (u16, u16)) -> Range<u16> {
+    if from > mark { mark + 1..from } else { from + wide..mark }
+}
+
 /// Whether a text at a place is read as the name of the mark at `own` and of no other: none is near in its row, and where the
 /// text is not in the row of its mark, none is right above or below it.
 fn is_read_at(marks: &HashSet<Place>, own: Place, (from, y): Place, wide: u16) -> bool {
@@ -199,8 +205,7 @@ pub(super) fn of_points(
             }
             continue;
         };
-        let end = start + pen::width(&text);
-        let way = if start > at.0 { at.0 + 1..start } else { end..at.0 };
+        let way = between(at.0, (start, pen::width(&text)));
         // A name further away is led to where the way to it is blank.
         let is_led = y == at.1 && way.len() > usize::from(CLOSE);
         for x in way {
@@ -306,13 +311,13 @@ fn far(
     let sides = |gap: u16| [Some(x + 1 + gap), x.checked_sub(wide + gap)];
     let mut places = (CLOSE + 1..=FAR.min(plot.width / 4)).flat_map(sides).flatten();
     // Dots lead to it where the way is blank: through lines the eye does not find it.
-    let is_led = |from: u16| {
-        let way = if from > x { x + 1..from } else { from + wide..x };
+    let can_lead = |from: u16| {
+        let way = between(x, (from, wide));
         let blank = way.clone().filter(|x| symbol(plot, canvas, (*x, y)) == " ").count();
         2 * blank >= way.len()
     };
     let found = places.find(|from| {
-        is_led(*from)
+        can_lead(*from)
             && is_apart(plot, canvas, (*from, y), wide)
             && is_read_at(marks, (x, y), (*from, y), wide)
             && is_nearest(plot, canvas, (x, y), (*from, wide), look)
