@@ -15,9 +15,9 @@ mlsys_lab::named_enum! {
         OneForwardOneBackward = "1f1b",
         /// The same with several chunks of layers on each stage.
         Interleaved = "interleaved-1f1b",
-        /// Split backward passes, within the memory of 1F1B.
+        /// Split backward passes, at most p microbatches unfinished on each of p stages.
         ZeroBubbleH1 = "zb-h1",
-        /// Split backward passes, with up to twice that memory.
+        /// Split backward passes, at most 2p - 1 microbatches unfinished on each stage.
         ZeroBubbleH2 = "zb-h2",
         /// 1F1B over a stream of microbatches that never ends, with an update after each backward (PipeDream).
         Asynchronous = "asynchronous",
@@ -100,8 +100,11 @@ impl Plan {
             Schedule::Interleaved => {
                 each(&|stage| interleaved(stages, stage, microbatches, chunks))
             }
-            Schedule::ZeroBubbleH1 => orders(stages, microbatches, |s| stages - s),
-            Schedule::ZeroBubbleH2 => orders(stages, microbatches, |s| 2 * (stages - s) - 1),
+            Schedule::ZeroBubbleH1 => each(&|stage| split(stages, stage, microbatches, stages)),
+            Schedule::ZeroBubbleH2 => {
+                let unfinished = microbatches.max(stages).min(2 * stages - 1);
+                each(&|stage| split(stages, stage, microbatches, unfinished))
+            }
         };
         Ok(Self { chunks, microbatches, stages: orders })
     }
@@ -274,80 +277,24 @@ fn alternate(
     order
 }
 
-/// Of one stage: how many of each operation have begun, and when those that others wait for end.
-#[derive(Default)]
-struct Stage {
-    forwards: usize,
-    backwards: usize,
-    weights: usize,
-    forward_ends: Vec<usize>,
-    backward_ends: Vec<usize>,
-    order: Vec<Operation>,
-}
-
-/// At t = 0, 1, 2, ... every stage, from the first on, takes the first that is possible of: the backward for inputs of
-/// its next microbatch; the next forward, if fewer than `limit(stage)` microbatches are in flight there; the next
-/// backward for weights.
-pub(super) fn orders(
-    stages: usize,
-    microbatches: usize,
-    limit: impl Fn(usize) -> usize,
-) -> Vec<Vec<Operation>> {
-    let mut line: Vec<Stage> = (0..stages).map(|_| Stage::default()).collect();
-    let mut left = stages;
-    let mut now = 0;
-    while left > 0 {
-        for stage in 0..stages {
-            if line[stage].weights == microbatches {
-                continue;
-            }
-            let Some(work) = first_possible(&line, stage, microbatches, limit(stage), now) else {
-                continue;
-            };
-            let this = &mut line[stage];
-            let next = match work {
-                Work::Forward => {
-                    this.forward_ends.push(now + 1);
-                    &mut this.forwards
-                }
-                Work::Backward | Work::BackwardInput => {
-                    this.backward_ends.push(now + 1);
-                    &mut this.backwards
-                }
-                Work::BackwardWeight => &mut this.weights,
-            };
-            this.order.push(Operation::whole(work, *next));
-            *next += 1;
-            left -= usize::from(this.weights == microbatches);
-        }
-        now += 1;
+/// The split backward passes of Qi et al. 2024, where every stage has at most `unfinished` microbatches (at least as many
+/// as stages) between their forward and their backward for weights.
+///
+/// `ahead` forwards run first. Then each backward for inputs is followed by a backward for weights, that of a microbatch
+/// `unfinished - ahead` before, and by a forward. With `unfinished` = p, ZB-H1, stage s runs p - s forwards ahead and its
+/// backwards for weights s microbatches late; with 2p - 1, ZB-H2, these are 2(p - s) - 1 and 2s.
+fn split(stages: usize, stage: usize, microbatches: usize, unfinished: usize) -> Vec<Operation> {
+    let ahead = (2 * (stages - stage) - 1).min(unfinished - stage);
+    let late = unfinished - ahead;
+    let mut order = Vec::with_capacity(3 * microbatches);
+    let work = |work| move |i| Operation::whole(work, i);
+    order.extend((0..ahead.min(microbatches)).map(work(Work::Forward)));
+    for i in 0..microbatches {
+        order.push(Operation::whole(Work::BackwardInput, i));
+        order.extend(i.checked_sub(late).map(work(Work::BackwardWeight)));
+        order.extend(Some(i + ahead).filter(|&next| next < microbatches).map(work(Work::Forward)));
     }
-    line.into_iter().map(|stage| stage.order).collect()
-}
-
-fn first_possible(
-    line: &[Stage],
-    stage: usize,
-    microbatches: usize,
-    limit: usize,
-    now: usize,
-) -> Option<Work> {
-    let ended = |ends: &[usize], i: usize| ends.get(i).is_some_and(|&end| end <= now);
-    let this = &line[stage];
-    let after = line.get(stage + 1);
-    let before = stage.checked_sub(1).and_then(|before| line.get(before));
-    let next = this.backwards;
-    if ended(&this.forward_ends, next)
-        && after.is_none_or(|after| ended(&after.backward_ends, next))
-    {
-        return Some(Work::BackwardInput);
-    }
-    let next = this.forwards;
-    if next < microbatches
-        && next - this.backwards < limit
-        && before.is_none_or(|before| ended(&before.forward_ends, next))
-    {
-        return Some(Work::Forward);
-    }
-    ended(&this.backward_ends, this.weights).then_some(Work::BackwardWeight)
+    let waiting = microbatches.saturating_sub(late)..microbatches;
+    order.extend(waiting.map(work(Work::BackwardWeight)));
+    order
 }

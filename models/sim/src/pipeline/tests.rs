@@ -101,6 +101,11 @@ fn bubbles_are_those_of_the_papers() {
                 // With fewer microbatches than stages the last stages have nothing to fill their gaps with.
                 let missing = (p - m).max(0.0);
                 assert!(near(bubble(ONES), p - 1.0 + missing), "{stages} {microbatches}");
+                if schedule == Schedule::ZeroBubbleH1 {
+                    let Times { forward, backward_input, backward_weight } = uneven;
+                    let want = (p - 1.0) * (forward + backward_input - backward_weight);
+                    assert!(near(bubble(uneven), want + missing * backward_weight));
+                }
             }
         }
     });
@@ -116,12 +121,43 @@ fn peaks_are_those_of_the_papers() {
                 Schedule::OneForwardOneBackward
                 | Schedule::ZeroBubbleH1
                 | Schedule::Asynchronous => left.min(microbatches),
-                Schedule::ZeroBubbleH2 => (2 * left - 1).min(microbatches),
+                Schedule::ZeroBubbleH2 => {
+                    let few = microbatches.max(stages) - stage;
+                    (2 * left - 1).min(few).min(microbatches)
+                }
                 Schedule::Interleaved => {
                     (2 * (left - 1) + (chunks - 1) * stages + 1).min(microbatches * chunks)
                 }
             };
             assert_eq!(plan.peak_chunks(stage), want, "{schedule:?} {stage}");
+        }
+    });
+}
+
+/// Qi et al. 2024: at the peak stage s keeps p - s microbatches for B and s for W in ZB-H1, 2(p - s) - 1 and 2s in ZB-H2.
+#[test]
+fn split_backward_passes_keep_the_microbatches_of_the_paper_unfinished() {
+    each(|schedule, stages, microbatches, _, plan| {
+        let most = match schedule {
+            Schedule::ZeroBubbleH1 => stages,
+            Schedule::ZeroBubbleH2 => 2 * stages - 1,
+            Schedule::GPipe
+            | Schedule::OneForwardOneBackward
+            | Schedule::Interleaved
+            | Schedule::Asynchronous => return,
+        };
+        for stage in 0..stages {
+            let mut unfinished = 0_usize;
+            let mut peak = 0;
+            for operation in plan.stage(stage) {
+                match operation.work {
+                    Work::Forward => unfinished += 1,
+                    Work::BackwardWeight => unfinished -= 1,
+                    Work::Backward | Work::BackwardInput => {}
+                }
+                peak = peak.max(unfinished);
+            }
+            assert_eq!(peak, most.min(microbatches), "{schedule:?} {stages} {microbatches}");
         }
     });
 }
