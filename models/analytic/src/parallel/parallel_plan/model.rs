@@ -133,6 +133,14 @@ impl Model {
         parameters
     }
 
+    /// Recomputations that differ for this model: a Llama with FlashAttention keeps no scores that a selective one drops.
+    pub(super) fn recomputations(&self) -> &'static [Recompute] {
+        match self.architecture {
+            Architecture::Gpt => &[Recompute::None, Recompute::Selective, Recompute::Full],
+            Architecture::Llama => &[Recompute::None, Recompute::Full],
+        }
+    }
+
     /// FLOPs of one step on this number of tokens.
     pub(super) fn flops(&self, tokens: f64, recompute: Recompute) -> Flops {
         Flops::new(&Iteration {

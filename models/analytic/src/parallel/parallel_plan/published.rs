@@ -163,7 +163,8 @@ pub(super) fn rows(efficiency: f64) -> Result<Vec<Row>, LabError> {
             microbatches,
             // One layer a chunk: why 126 layers and two ends make 128 places on 16 stages.
             chunks: 8,
-            stage: Stage::Optimizer,
+            // Section 3.3.2: optimizer states and gradients are sharded, weights are not.
+            stage: Stage::Gradients,
             recompute: Recompute::None,
         };
         rows.push(Row::new(name, setting, plan, Counts::Model, measured));

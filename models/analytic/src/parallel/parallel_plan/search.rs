@@ -5,7 +5,7 @@ use mlsys_sim::memory::Stage;
 use serde::Serialize;
 
 use super::model::{Setting, fullest_stage};
-use super::plan::{Dimension, Layout, Plan, Reach, Recompute};
+use super::plan::{Dimension, Layout, Plan, Reach};
 use super::step::Step;
 
 /// More devices than this are not searched: their divisors alone would take too long to find.
@@ -159,8 +159,7 @@ fn plans(setting: &Setting, layout: Layout, sequences: i64) -> impl Iterator<Ite
         });
         chunks.flat_map(move |chunks| {
             Stage::ALL.into_iter().flat_map(move |stage| {
-                let ways = [Recompute::None, Recompute::Selective, Recompute::Full];
-                ways.map(move |recompute| Plan {
+                setting.model.recomputations().iter().map(move |&recompute| Plan {
                     layout,
                     microbatch,
                     microbatches,
