@@ -216,13 +216,12 @@ impl SteppedLab for Session {
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let rows = &self.generator.rows;
         run.scalar("text", self.vocabulary.text(&rows[0][self.generator.prompt..]));
-        for (name, phase) in [
-            ("prefill_intensity", Phase::Prefill),
-            ("decode_intensity", Phase::Decode),
-            ("judge_intensity", Phase::Judge),
-        ] {
-            known(run, name, self.costs.intensity(phase));
-        }
+        known(run, "prefill_intensity", self.costs.intensity(Phase::Prefill));
+        // Behind the last draft there can be a single token to decode, which says nothing about the run.
+        let decodes = self.setup.fixed.draft_width.is_none();
+        let decode = self.costs.intensity(Phase::Decode).filter(|_| decodes);
+        known(run, "decode_intensity", decode);
+        known(run, "judge_intensity", self.costs.intensity(Phase::Judge));
         known(run, "bandwidth_bytes_per_second", self.bandwidth);
         let tokens = rows.len() * self.generator.written();
         known(run, "token_nats", (tokens > 0).then(|| self.nats / tokens as f64));

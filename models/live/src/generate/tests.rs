@@ -121,6 +121,8 @@ fn drafts_are_counted_and_agree_with_the_formula() {
     assert_eq!(number(&data, "steps_done"), 200.0);
     assert!(number(&data, "draft_forwards") >= 199.0 - rounds);
     must_be_declared(&lab().unwrap(), &data);
+    // This run ends with a token that no draft was made for.
+    assert_eq!(generate(&["draft_width=16"]).metric("decode_intensity"), None);
 }
 
 /// A run with knobs turned after as many tokens.
