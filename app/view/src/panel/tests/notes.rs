@@ -160,6 +160,21 @@ fn a_mark_of_two_points_has_both_names_and_is_that_of_the_first_group() {
 }
 
 #[test]
+fn of_two_points_in_a_cell_the_one_that_is_seen_is_named() {
+    let series = ["on the list", "this one"];
+    let points = [
+        (0.0, 0.0, "", 0),
+        (9.0, 9.0, "", 0),
+        (5.0, 5.0, "short", 0),
+        (5.0, 5.001, "a name that is longer", 1),
+    ];
+    for size in (36..80).map(|width| (width, 9)) {
+        let text = drawn(&Frame::Scatter(scatter(&series, &points)), size).join("\n");
+        assert!(text.contains("a name that is longer") && !text.contains("short +1"), "{text}");
+    }
+}
+
+#[test]
 fn a_name_without_room_stands_behind_the_lines_and_is_led_to() {
     let line = |up: f64| line("", [(0.0, up), (10.0, 20.0 + up)]);
     let points = [(0.0, 0.0, "", 1), (10.0, 23.0, "", 1), (5.0, 11.0, "a long name of it", 0)];

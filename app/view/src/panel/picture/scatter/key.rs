@@ -24,7 +24,7 @@ pub(super) enum Naming {
 pub(super) struct Key {
     pub(super) lines: Vec<Naming>,
     pub(super) points: Vec<Naming>,
-    /// What the letters of points stand for.
+    /// What the letters of points stand for, and what the legend adds to the group of one point without a name.
     pub(super) texts: Vec<String>,
 }
 
@@ -42,11 +42,16 @@ impl Key {
         let worse = |one: Vec<Naming>, other: Vec<Naming>| {
             one.into_iter().zip(other).map(|(one, other)| one.max(other)).collect()
         };
+        // Marks that shared a cell in one layout, and their names a text, may be apart in the next.
+        let shorter = |one: String, other: String| match one.is_empty() {
+            false if other.is_empty() || one.len() <= other.len() => one,
+            true | false => other,
+        };
         let texts = self.texts.into_iter().zip(other.texts);
         Self {
             lines: worse(self.lines, other.lines),
             points: worse(self.points, other.points),
-            texts: texts.map(|(one, other)| if one.is_empty() { other } else { one }).collect(),
+            texts: texts.map(|(one, other)| shorter(one, other)).collect(),
         }
     }
 
@@ -104,6 +109,25 @@ pub(super) fn entries(
     };
     let group = |(place, name): (usize, &String)| {
         let glyph = look.glyphs.class(place.min(255) as u8);
+        // The one point of a group whose name has no place in the field.
+        let mut points = scatter.points.iter().zip(key.points.iter().zip(&key.texts));
+        let nameless = points.find(|(point, (naming, text))| {
+            point.series == place && **naming == Naming::Missing && !text.is_empty()
+        });
+        let alone = scatter.points.iter().filter(|point| point.series == place).count() == 1;
+        let name = match nameless.filter(|_| alone) {
+            // The text of its cell is that of other points, too, unless one has a letter of its own.
+            Some((point, (_, text))) => {
+                let mut lettered = key.lettered();
+                let is_told =
+                    lettered.any(|(other, _)| text.contains(&scatter.points[other].label));
+                match if is_told { &point.label } else { text } {
+                    own if own.is_empty() => name.clone(),
+                    own => format!("{name}: {own}"),
+                }
+            }
+            None => name.clone(),
+        };
         other(Item::new(glyph, theme.curve(place), name, theme.text))
     };
     let groups = scatter.series.iter().enumerate().filter(|(place, _)| has_points(*place));
@@ -125,7 +149,7 @@ pub(super) fn entries(
     if let Some(meaning) = meaning(scatter) {
         let long = pen::width(&meaning).saturating_add(pen::width(look.glyphs.front) + 1) > room;
         let meaning = match long {
-            true => "Pareto front: none is better in both".to_owned(),
+            true => "Pareto front: none is as good in both".to_owned(),
             false => meaning,
         };
         entries.push(other(Item::new(look.glyphs.front, theme.title, meaning, theme.dim)));

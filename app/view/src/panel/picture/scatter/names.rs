@@ -105,8 +105,9 @@ fn texts(scatter: &Scatter, points: &[usize], look: &Look) -> Vec<(String, usize
         }
         told => (told.join(", "), names.len()),
     };
-    // The shortest is what all are variants of: `dense` of `dense` and `dense: links 2`.
-    let shortest = told.iter().min_by_key(|name| pen::width(name));
+    // The shortest where all are variants of it, `dense` of `dense` and `dense: links 2`; else the one that is seen.
+    let is_root = |short: &&&str| told.iter().all(|name| name.starts_with(**short));
+    let shortest = told.iter().min_by_key(|name| pen::width(name)).filter(is_root).or(told.first());
     let more = told.len().saturating_sub(1);
     let short = shortest.filter(|_| more > 0).map(|name| (format!("{name} +{more}"), 1));
     let own = told.first().filter(|_| more == 0).map(|name| ((*name).to_owned(), 1));
@@ -178,10 +179,12 @@ pub(super) fn of_points(
         !is_crowd || is_important || group(scatter, point).is_some()
     };
     for (at, points) in marks(scatter, (order, cells), is_told, look).into_iter().take(most) {
+        let texts = texts(scatter, &points, look);
         if key.points[points[0]] == Naming::Letter {
+            told.texts[points[0]] =
+                texts.into_iter().next().map_or_else(String::new, |(text, _)| text);
             continue;
         }
-        let texts = texts(scatter, &points, look);
         let find = |place: Placing| {
             let found = |(text, count): &(String, usize)| {
                 let wide = pen::width(text);
@@ -198,10 +201,16 @@ pub(super) fn of_points(
         };
         let far = || if points.iter().any(is_line) { None } else { find(far) };
         let Some(((start, y), text, count)) = find(close).or_else(far) else {
+            let text = texts.into_iter().next().map_or_else(String::new, |(text, _)| text);
             // A group of one has its mark in the legend.
-            let is_group = |index: &usize| group(scatter, &scatter.points[*index]).is_some();
-            if !is_crowd && !points.iter().any(|index| is_line(index) || is_group(index)) {
-                nameless.extend(texts.first().map(|(text, _)| (points[0], text.clone())));
+            let group_of = |index: &usize| group(scatter, &scatter.points[*index]);
+            match points.iter().find_map(|index| Some((*index, group_of(index)?))) {
+                Some((index, group)) if text != group && !points.iter().any(is_line) => {
+                    (told.points[index], told.texts[index]) = (Naming::Missing, text);
+                }
+                Some(_) => {}
+                None if is_crowd || points.iter().any(is_line) => {}
+                None => nameless.push((points[0], text)),
             }
             continue;
         };
