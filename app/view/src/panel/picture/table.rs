@@ -21,6 +21,7 @@ use crate::panel::picture::table::fit::{GAP, Widths, lines, most_heads, wishes};
 use crate::panel::picture::table::numbers::{Column, with_prefixes};
 pub(crate) use crate::panel::picture::table::order::ordered;
 pub use crate::panel::picture::table::order::rows;
+use crate::panel::picture::table::order::{near, own_place};
 use crate::panel::picture::{At, Picture, READ_ROWS, RowNeed, Sheet, spaced, unspaced};
 use crate::panel::view::{FrameView, Mark};
 use crate::text;
@@ -61,8 +62,9 @@ impl<'a> Layout<'a> {
         let titles =
             |forms: &[Column<'_>]| -> Vec<String> { forms.iter().enumerate().map(title).collect() };
         let ordered = ordered(table, view).filter(|_| area.height > 4);
-        let mut forms: Vec<Column<'_>> =
-            (0..table.columns.len()).map(|column| Column::new(table, column)).collect();
+        let near = near(shown, own_place(table, shown), mark, area.height);
+        let form = |column| Column::new(table, column, &near);
+        let mut forms: Vec<Column<'_>> = (0..table.columns.len()).map(form).collect();
         let heads = |titles: &[String], widths: &[(usize, u16)]| {
             let rows = widths.iter().map(|(column, width)| text::rows(&titles[*column], *width));
             rows.max().unwrap_or(1).clamp(1, most_heads(area.height))
@@ -73,8 +75,7 @@ impl<'a> Layout<'a> {
             (top, usize::from(bottom.saturating_sub(top)))
         };
         let natural = titles(&forms);
-        let wishes =
-            wishes(table, &natural, &forms, &near(table, shown, mark, area.height), area.height);
+        let wishes = wishes(table, &natural, &forms, &near, area.height);
         // Rows that go over several lines for the sake of further columns: all of them, or at least a few, have to be seen.
         let shows_rows = |widths: &Widths| {
             const FEW: usize = 4;
@@ -233,21 +234,6 @@ impl<'a> Layout<'a> {
             pen.text(self.area.x, bottom, &more, theme.dim);
         }
     }
-}
-
-/// The place of the run's own row among those shown.
-fn own_place(table: &Table, shown: &[usize]) -> Option<usize> {
-    let own = table.own_row()?;
-    shown.iter().position(|index| *index == own)
-}
-
-/// The rows that decide how wide columns are: as many as a height has, from the first on, and up to the run's own.
-fn near(table: &Table, shown: &[usize], mark: Option<Mark>, height: u16) -> Vec<usize> {
-    let height = usize::from(height);
-    let own = own_place(table, shown).filter(|_| mark.is_none()).unwrap_or(0);
-    let around = own.saturating_sub(height).max(height)..=own;
-    let first = shown.iter().take(height);
-    first.chain(shown.get(around).unwrap_or_default()).copied().collect()
 }
 
 impl Picture for Table {

@@ -13,7 +13,7 @@ use crate::quantity::Prefix;
 use crate::quantity::column::{Column as Form, Number, Scalable, common, decimals, unsigned_zero};
 use crate::text;
 
-/// Rows that decide on the form of a column.
+/// First rows that decide on the form of a column.
 const READ: usize = 256;
 /// How many times the smallest number the largest is at most, if both are written in one unit.
 const RANGE: f64 = 1e4;
@@ -35,9 +35,12 @@ pub(super) struct Column<'a> {
 }
 
 impl<'a> Column<'a> {
-    pub(super) fn new(table: &'a Table, column: usize) -> Self {
+    /// The column as the first rows of a table and those near the screen need it.
+    pub(super) fn new(table: &'a Table, column: usize, near: &[usize]) -> Self {
         let title = table.columns.get(column).map_or("", String::as_str);
-        let cells = || table.rows.iter().take(READ).filter_map(|row| row.get(column));
+        let near = || near.iter().filter(|row| **row >= READ);
+        let rows = || (0..READ).chain(near().copied()).filter_map(|row| table.rows.get(row));
+        let cells = || rows().filter_map(|row| row.get(column));
         let numbers: Vec<Number> = cells().filter_map(Number::new).collect();
         let words: Vec<String> =
             cells().filter(|value| value.as_f64().is_none()).map(Value::to_string).collect();
@@ -299,10 +302,20 @@ mod tests {
         ] {
             let cells: Vec<Value> = words.iter().map(|word| Value::from(*word)).collect();
             let table = table("title", &cells);
-            let column = Column::new(&table, 0);
+            let column = Column::new(&table, 0, &[]);
             let found: Vec<String> = cells.iter().map(|cell| column.text(cell)).collect();
             assert_eq!(found, written, "{words:?}");
         }
+    }
+
+    #[test]
+    fn rows_on_the_screen_decide_on_the_form_wherever_they_are() {
+        let last = Value::Int(4_362_076_160);
+        let cells: Vec<Value> = (0..300).map(Value::Int).chain([last.clone()]).collect();
+        let table = table("bytes", &cells);
+        let width =
+            |near: &[usize]| pen::width(&Column::new(&table, 0, near).within(6).text(&last));
+        assert!(width(&[300]) <= 6 && width(&[]) > 6, "{} {}", width(&[300]), width(&[]));
     }
 
     #[test]
@@ -323,13 +336,13 @@ mod tests {
             ("loss", &few, "loss", "0.000015"),
         ] {
             let table = table(title, cells);
-            let column = Column::new(&table, 0);
+            let column = Column::new(&table, 0, &[]);
             assert_eq!(column.title(&glyphs), scaled);
             assert_eq!(column.text(&cells[0]).trim_end(), first, "{title}");
         }
         let counts = [Value::Int(561_408), Value::Int(8_699_904)];
         let table = table("cores", &counts);
-        let column = Column::new(&table, 0);
+        let column = Column::new(&table, 0, &[]);
         assert_eq!(
             (column.title(&glyphs).as_str(), column.text(&counts[0]).as_str()),
             ("cores", "561408")
@@ -351,7 +364,7 @@ mod tests {
         ];
         let table = Table::new(["value", UNIT].map(str::to_owned).to_vec(), rows);
         let scaled = with_prefixes(&table, &Glyphs::new(GlyphSet::Ascii));
-        let column = Column::new(&scaled, 0);
+        let column = Column::new(&scaled, 0, &[]);
         let found: Vec<String> =
             scaled.rows.iter().map(|row| format!("{}|{}", column.text(&row[0]), row[1])).collect();
         assert_eq!(found, ["125   |TFLOP/s", "5120   |B", "0.25|"]);
