@@ -3,7 +3,8 @@
 use mlsys_lab::frame::Timeline;
 
 /// The columns of a plot, and the end of its axis, with which the shortest bars, where they are many, have a whole number of
-/// columns each: equal bars look equal, and each has room for its number. All columns where such a bar has less than one.
+/// columns each: equal bars look equal, and each has room for its number. All columns where such a bar has less than one, and
+/// where a quarter of them would be left over although not all bars begin at a multiple of the shortest.
 pub(super) fn even(wide: u16, timeline: &Timeline, (low, high): (f64, f64)) -> (u16, f64) {
     let lengths = || timeline.spans.iter().map(|span| span.end - span.start);
     let shortest = lengths().filter(|length| *length > 0.0).fold(f64::INFINITY, f64::min);
@@ -17,6 +18,14 @@ pub(super) fn even(wide: u16, timeline: &Timeline, (low, high): (f64, f64)) -> (
     let unit = shortest / each;
     // A little less, so that a rounding error is not a column.
     let columns = ((high - low) / unit - 1e-6).ceil();
+    let begins_even = |start: f64| {
+        let place = (start - low) / shortest;
+        (place - place.round()).abs() < 1e-3
+    };
+    let is_even = timeline.spans.iter().all(|span| begins_even(span.start));
+    if !is_even && columns < 0.75 * f64::from(wide) {
+        return (wide, high);
+    }
     (columns as u16, low + columns * unit)
 }
 
@@ -54,6 +63,9 @@ mod tests {
         // Where bars do not fill the axis, it ends with a column.
         let odd = spans(&[(0.0, 1.0), (1.5, 2.5), (2.5, 4.5)]);
         assert_eq!(even(10, &odd, (0.0, 4.75)), (10, 5.0));
+        assert_eq!(even(13, &odd, (0.0, 4.75)), (10, 5.0));
+        // Ten of fourteen columns are less than three quarters.
+        assert_eq!(even(14, &odd, (0.0, 4.75)), (14, 4.75));
         // A bar that is the only one of its length decides nothing.
         let rare = spans(&[(0.0, 0.1), (0.1, 2.5), (2.5, 5.0), (5.0, 7.5), (7.5, 10.0)]);
         assert_eq!(even(106, &rare, (0.0, 10.0)), (106, 10.0));
