@@ -36,6 +36,7 @@ pub(crate) fn draw(area: Rect, canvas: &mut Canvas, scene: &Scene<'_>, look: &Lo
     chart::draw_marks(&chart, canvas, scene, &curves, look);
     chart.cursor(canvas, &curves, look);
     chart.curves(canvas, &curves, legend.letters, look);
+    chart::draw_gaps(&chart, canvas, &curves, look);
     chart.readings(canvas, &curves, look);
     legend::draw(lower, canvas, &legend.items, look);
     true

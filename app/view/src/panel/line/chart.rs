@@ -122,7 +122,7 @@ impl Chart {
     }
 }
 
-/// Draws a line at each knob turn and at each step where values stopped being finite.
+/// Draws a line at each knob turn and at each step where values stopped being finite, behind the curves.
 pub(super) fn draw_marks(
     chart: &Chart,
     canvas: &mut Canvas,
@@ -136,11 +136,25 @@ pub(super) fn draw_marks(
         let (x, exact) = (chart.column(change.step), chart.exact(change.step));
         pen.upright(x, plot.y..plot.bottom(), exact, glyphs.change, look.theme.warn);
     }
-    let foot = plot.bottom().saturating_sub(1);
-    for (from, to) in curves.gaps() {
-        // A line where the stretch begins, and crosses along its foot.
-        let (from, to) = (chart.column(from), chart.column(to));
-        pen.column(from, plot.y..foot, glyphs.change, look.theme.bad);
-        pen.run(from, foot, to.saturating_sub(from) + 1, glyphs.not_finite, look.theme.bad);
+    for (from, _) in curves.gaps() {
+        pen.column(chart.column(from), plot.y..foot(chart), glyphs.change, look.theme.bad);
     }
+}
+
+/// Draws crosses along the foot of each stretch without finite values, over the curves of earlier runs but not their names.
+pub(super) fn draw_gaps(chart: &Chart, canvas: &mut Canvas, curves: &Curves<'_>, look: &Look) {
+    let y = foot(chart);
+    for (from, to) in curves.gaps() {
+        for x in chart.column(from)..=chart.column(to) {
+            let symbol = canvas.cells.cell((x, y)).map_or("", |cell| cell.symbol());
+            if !symbol.contains(char::is_alphanumeric) {
+                let mut pen = Pen::new(chart.plot, canvas, &look.glyphs);
+                pen.glyph(x, y, look.glyphs.not_finite, look.theme.bad);
+            }
+        }
+    }
+}
+
+fn foot(chart: &Chart) -> u16 {
+    chart.plot.bottom().saturating_sub(1)
 }
