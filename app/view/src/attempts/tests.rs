@@ -57,6 +57,39 @@ fn scatter(frame: Option<Frame>) -> mlsys_lab::frame::Scatter {
 }
 
 #[test]
+fn what_a_table_supplies_is_not_told_with_the_name_of_its_entry() {
+    const SUPPLIED: &str = "
+[[param]]
+name='gpu'
+type='enum'
+values_from='gpu'
+default='v100-sxm2-16gb'
+about=''
+[[param]]
+name='sms'
+type='int'
+from='gpu.sms'
+about=''
+[[metric]]";
+    let text = include_str!("tests/ledger.toml").replacen("[[metric]]", SUPPLIED, 1);
+    let parts = [("ALSO", ""), ("VALUES", "['bytes','right']"), ("REFERENCE", "['whole','1.0']")];
+    let text = parts.iter().fold(text, |text, (name, part)| text.replace(name, part));
+    let schema: &Schema = Box::leak(Box::new(Schema::parse(&text).unwrap()));
+    let set = Params::resolve(schema, &Settings::new(), Tables::builtin(), None).unwrap();
+    let told = |gpu: &str, sms: i64| {
+        let params = [("gpu", Value::Text(gpu.to_owned())), ("sms", Value::Int(sms))];
+        let params = params.map(|(name, value)| (name.to_owned(), value)).into();
+        let of = (None, "a".to_owned());
+        let mut run = FinishedRun::new(schema, of, params, Vec::new(), &RunData::default());
+        run.tell_apart(&set);
+        run.label()
+    };
+    assert_eq!(told("h100-sxm5-80gb", 132), "a: gpu h100-sxm5-80gb");
+    assert_eq!(told("v100-sxm2-16gb", 40), "a: sms 40");
+    assert_eq!(told("v100-sxm2-16gb", 80), "a");
+}
+
+#[test]
 fn runs_of_several_labs_share_axes() {
     let [round, cut] = schemas();
     let all = [
