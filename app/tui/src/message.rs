@@ -30,6 +30,8 @@ use crate::records::{LoadError, LoadedRecord, RecallRequest, RecordEntry};
 pub enum Message {
     Key(Key),
     Do(command::Command),
+    /// Marks this block of the lesson, whatever is on the screen.
+    GoTo(usize),
     Mouse {
         gesture: Gesture,
         column: u16,

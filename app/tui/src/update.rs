@@ -72,6 +72,10 @@ impl App {
                 self.screen.notice = None;
                 self.dispatch(command);
             }
+            Message::GoTo(block) => {
+                self.screen.notice = None;
+                self.go_to_block(block);
+            }
             Message::Mouse { gesture, column, row } => self.gesture(gesture, column, row),
             Message::Paste(text) => match self.page.as_mut().and_then(|page| page.entry.as_mut()) {
                 _ if self.overlay.is_some() => self.paste_over(&text),

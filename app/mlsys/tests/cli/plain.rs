@@ -94,6 +94,19 @@ fn run_without_prediction_is_confirmed() {
     assert!(out.contains("run stopped: ") || out.contains("run finished: "), "{out}");
 }
 
+/// What a run has revealed is on the pipe already, so the question after its lab is the one that is answered.
+#[test]
+fn the_question_after_a_run_that_answered_a_guess_is_asked() {
+    let folder = sandbox();
+    let mut command = folder.command("open gpu/throughput-machine --plain --device cpu");
+    let ended = type_in(&mut command, "answer c\n\nrun\n\nanswer 1\n\n");
+    let out = ended.success();
+    assert!(out.contains("\nQuestion 1 of "), "{out}");
+    assert!(out.contains("\nNot yet: 1.") && !out.contains("Nothing is asked here"), "{out}");
+    // Where the reveal would be on a screen is not said.
+    assert!(out.contains("\nYou said ") && !out.contains("answers your guess"), "{out}");
+}
+
 #[test]
 fn a_closed_pipe_ends_it_quietly() {
     let folder = sandbox();

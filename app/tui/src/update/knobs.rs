@@ -108,7 +108,7 @@ impl App {
         } else {
             // A value that is unset again has no order: the next run is without it.
             let next = "it takes effect with the next run";
-            (TakesEffect::WithNextRun, Some(format!("{name} changes the network: {next}")))
+            (TakesEffect::WithNextRun, Some(format!("{name} is not turned during a run: {next}")))
         };
         self.screen.notice = notice;
         effect

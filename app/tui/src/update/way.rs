@@ -68,6 +68,18 @@ impl App {
         }
     }
 
+    /// Marks a block as if every screen between had been turned to.
+    pub(super) fn go_to_block(&mut self, block: usize) {
+        let Some(page) = self.page.as_mut() else { return };
+        page.turn_to(Side::Text);
+        page.arrived = true;
+        page.ended = false;
+        page.revealed = None;
+        page.mark_at(block);
+        self.keep_marked_in_view();
+        self.start_instant();
+    }
+
     /// Whether what a run has revealed was not on the screen: shows it and leaves the marked activity as it is.
     fn show_revealed(&mut self) -> bool {
         let is_hidden = self.is_revealed_hidden();

@@ -11,6 +11,7 @@ use mlsys_view::panel::Inspect;
 use super::words::{self, Line};
 use super::{Talk, say};
 use crate::command::Command;
+use crate::message::Message;
 use crate::state::Page;
 use crate::view::lab::status::chosen_metrics;
 
@@ -176,7 +177,7 @@ impl Talk<'_> {
         }
         self.at = Some(last);
         if let Some(block) = until {
-            self.mark(block)?;
+            self.send(Message::GoTo(block))?;
         }
         self.say(lines)
     }
@@ -218,34 +219,12 @@ impl Talk<'_> {
 
     fn go_to(&mut self, block: usize) -> io::Result<()> {
         self.at = Some(block);
-        self.mark(block)?;
+        self.send(Message::GoTo(block))?;
         self.here()
     }
 
     pub(super) fn here(&mut self) -> io::Result<()> {
         let at = self.at.unwrap_or(0);
         self.of_page(|page| say::block(page, at))
-    }
-
-    /// Marks an activity as going to it with the keys does.
-    fn mark(&mut self, block: usize) -> io::Result<()> {
-        let Some(page) = self.page() else { return Ok(()) };
-        let places = page.activities();
-        let place = |wanted| places.iter().position(|&b| Some(b) == wanted);
-        let (Some(from), Some(to)) = (place(page.marked), place(Some(block))) else {
-            return Ok(());
-        };
-        let command = if to < from { Command::PreviousActivity } else { Command::NextActivity };
-        // A key may first bring what is marked into view, and go to the next when it is pressed again.
-        for _ in 0..2 * to.abs_diff(from) {
-            if self.page().and_then(|page| page.marked) != Some(block) {
-                self.command(command)?;
-            }
-        }
-        // What is marked from the beginning shows its lab only when it is gone to.
-        if let Some(page) = self.driver.app.page.as_mut() {
-            page.mark(0);
-        }
-        Ok(())
     }
 }

@@ -319,6 +319,10 @@ impl Talk<'_> {
             page.labs.get(active.lab).map_or_else(Vec::new, |lab| say::end(page, lab))
         })?;
         self.verdicts(&before)?;
+        // The screen says where a reveal is; here it has just been said.
+        if self.driver.app.page.as_mut().is_some_and(|page| page.revealed.take().is_some()) {
+            self.driver.app.screen.notice = None;
+        }
         self.notice()
     }
 

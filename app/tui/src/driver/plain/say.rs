@@ -252,7 +252,8 @@ pub fn answered(page: &Page, question: &Question) -> Vec<String> {
         vec![format!("{word}.")]
     } else {
         let given = answer::spelled(&answered.given, |text| question.label(text));
-        sentence(&format!("{word}: {given}."))
+        let stop = if given.ends_with(['.', '?', '!']) { "" } else { "." };
+        sentence(&format!("{word}: {given}{stop}"))
     };
     lines.extend(answer::earned(question, answered, "->").iter().flat_map(|said| sentence(said)));
     let trial = page.trials.get(&question.id);
