@@ -96,10 +96,8 @@ pub(crate) fn read(text: &str, asked: Option<&str>) -> Result<Written, ReadNumbe
         return whole.map(|value| Written { value, rounding: None });
     };
     let factor = factor(tail.trim(), asked)?;
-    Ok(Written {
-        value: value * factor,
-        rounding: rounding(digits, factor, prefix(tail).is_some()),
-    })
+    let is_scaled = prefix(tail).is_some() || (tail.trim(), factor) == BILLIONS;
+    Ok(Written { value: value * factor, rounding: rounding(digits, factor, is_scaled) })
 }
 
 /// The same of a quantity with a range: a percentage is a share, whatever the unit of the share is called.
@@ -140,6 +138,9 @@ pub(crate) fn read_within(
         Err(ReadNumberError::Outside { given: written.value, range })
     }
 }
+
+/// The letter of billions, behind a count.
+const BILLIONS: (&str, f64) = ("B", 1e9);
 
 /// The value of an expression of constants.
 fn constant(text: &str) -> Result<f64, ReadNumberError> {
@@ -375,8 +376,8 @@ pub(crate) fn factor(typed: &str, asked: Option<&str>) -> Result<f64, ReadNumber
     let counts =
         parts.clone().count() == 1 && !parts.clone().any(|part| !part.is_empty() && is_named(part));
     // 70B parameters: a count knows no bytes.
-    if counts && typed == "B" {
-        return Ok(1e9);
+    if counts && typed == BILLIONS.0 {
+        return Ok(BILLIONS.1);
     }
     let refused = || match asked {
         Some(wanted) => {
