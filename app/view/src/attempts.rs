@@ -56,15 +56,13 @@ impl FinishedRun {
     /// Says what sets it apart from these parameters, which its lesson sets.
     pub fn tell_apart(&mut self, set: &Params) {
         let differs = |name: &str| {
-            let value = self.params.get(name);
-            value
-                .is_some_and(|value| set.get(name).is_some_and(|set| !metrics::is_same(set, value)))
+            let both = self.params.get(name).zip(set.get(name));
+            both.is_some_and(|(value, set)| !metrics::is_same(set, value))
         };
         // What a table supplies follows from the parameter that names its entry.
         let follows = |name: &str| {
-            let param = self.schema.params.iter().find(|param| param.name == name);
-            let source = param.and_then(|param| param.from.as_deref()?.split('.').next());
-            source.is_some_and(differs)
+            let from = self.schema.param(name).and_then(|param| param.from.as_deref());
+            from.and_then(|from| from.split_once('.')).is_some_and(|(entry, _)| differs(entry))
         };
         let turned = self.params.iter().filter(|(name, _)| differs(name) && !follows(name));
         self.turned = turned.map(|(n, v)| (n.clone(), v.clone())).collect();

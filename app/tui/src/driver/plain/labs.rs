@@ -55,8 +55,7 @@ impl Talk<'_> {
     }
 
     fn not_taken(&mut self, why: &str) -> io::Result<()> {
-        let stop = if why.ends_with('?') { "" } else { "." };
-        self.tell(&format!("Not taken: {why}{stop}"))
+        self.tell(&say::stopped(format!("Not taken: {why}")))
     }
 
     /// Opens a field, types a text into it, and gives it; what the field complains about is returned.

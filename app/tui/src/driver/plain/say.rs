@@ -28,6 +28,11 @@ pub fn sentence(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// A sentence with its full stop, unless it ends already.
+pub fn stopped(text: String) -> String {
+    if text.ends_with(['.', '?', '!']) { text } else { text + "." }
+}
+
 pub fn markdown(text: &str) -> Vec<String> {
     prose::render(text, WIDTH, Styles::default(), SIGNS, None)
         .iter()
@@ -252,8 +257,7 @@ pub fn answered(page: &Page, question: &Question) -> Vec<String> {
         vec![format!("{word}.")]
     } else {
         let given = answer::spelled(&answered.given, |text| question.label(text));
-        let stop = if given.ends_with(['.', '?', '!']) { "" } else { "." };
-        sentence(&format!("{word}: {given}{stop}"))
+        sentence(&stopped(format!("{word}: {given}")))
     };
     lines.extend(answer::earned(question, answered, "->").iter().flat_map(|said| sentence(said)));
     let trial = page.trials.get(&question.id);

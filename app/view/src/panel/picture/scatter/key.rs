@@ -43,9 +43,9 @@ impl Key {
             one.into_iter().zip(other).map(|(one, other)| one.max(other)).collect()
         };
         // Marks that shared a cell in one layout, and their names a text, may be apart in the next.
-        let shorter = |one: String, other: String| match one.is_empty() {
-            false if other.is_empty() || one.len() <= other.len() => one,
-            true | false => other,
+        let shorter = |one: String, other: String| {
+            let is_first = other.is_empty() || (1..=other.len()).contains(&one.len());
+            if is_first { one } else { other }
         };
         let texts = self.texts.into_iter().zip(other.texts);
         Self {

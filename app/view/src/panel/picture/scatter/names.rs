@@ -180,9 +180,9 @@ pub(super) fn of_points(
     };
     for (at, points) in marks(scatter, (order, cells), is_told, look).into_iter().take(most) {
         let texts = texts(scatter, &points, look);
+        let whole = texts.first().map_or_else(String::new, |(text, _)| text.clone());
         if key.points[points[0]] == Naming::Letter {
-            told.texts[points[0]] =
-                texts.into_iter().next().map_or_else(String::new, |(text, _)| text);
+            told.texts[points[0]] = whole;
             continue;
         }
         let find = |place: Placing| {
@@ -201,16 +201,15 @@ pub(super) fn of_points(
         };
         let far = || if points.iter().any(is_line) { None } else { find(far) };
         let Some(((start, y), text, count)) = find(close).or_else(far) else {
-            let text = texts.into_iter().next().map_or_else(String::new, |(text, _)| text);
             // A group of one has its mark in the legend.
             let group_of = |index: &usize| group(scatter, &scatter.points[*index]);
             match points.iter().find_map(|index| Some((*index, group_of(index)?))) {
-                Some((index, group)) if text != group && !points.iter().any(is_line) => {
-                    (told.points[index], told.texts[index]) = (Naming::Missing, text);
+                Some((index, group)) if whole != group && !points.iter().any(is_line) => {
+                    (told.points[index], told.texts[index]) = (Naming::Missing, whole);
                 }
                 Some(_) => {}
                 None if is_crowd || points.iter().any(is_line) => {}
-                None => nameless.push((points[0], text)),
+                None => nameless.push((points[0], whole)),
             }
             continue;
         };
